@@ -1,0 +1,32 @@
+/// \file
+/// Promotion: the published (detached) version of a table becomes the next ordinary one, so that an
+/// outside reader that opens the table sees it. Idempotent, by anybody, never decides anything
+/// (C7).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "omnigraph/base/status.h"
+#include "omnigraph/graph/manifest/snapshot.h"
+
+namespace omnigraph::graph {
+
+class Graph;
+
+/// What promotion found and did for one table.
+struct Promotion {
+  TableId table_id = 0;
+  uint64_t ordinary_version = 0;  ///< the latest ordinary version afterwards
+  uint64_t promoted_version = 0;  ///< the graph's version that it holds
+  bool moved = false;             ///< this call put it
+  bool foreign = false;           ///< an outside writer's version was gone over
+};
+
+/// Promote one table to the graph's head, which is read after the latest ordinary version (C7).
+/// Errors: any of the store.  Cost: 3 reads; 3 puts when the head was not promoted yet.
+Result<Promotion> PromoteTable(Graph& graph, TableId table);
+/// Promote every table whose version differs between `before` (may be null: all) and the head.
+Result<std::vector<Promotion>> PromoteAll(Graph& graph, const Snapshot* before);
+
+}  // namespace omnigraph::graph
