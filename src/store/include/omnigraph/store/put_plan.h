@@ -1,0 +1,59 @@
+/// \file
+/// The ways of a durable put as lists of steps. The local store runs them, the crash-state test
+/// enumerates what a power cut leaves after each step, and the benchmark measures them: one list
+/// for all three.
+///
+/// What each step orders and why: docs/format/durable-put.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace omnigraph {
+
+enum class PutStep : uint8_t {
+  kWrite,       ///< all bytes into the unnamed file
+  kWriteback,   ///< sync_file_range: wait, write, wait
+  kSyncData,    ///< fdatasync of the file
+  kLink,        ///< the name appears, unless it exists
+  kReplace,     ///< the name appears in the place of an older object
+  kSyncFile,    ///< fsync of the file
+  kSyncFolder,  ///< fsync of the folder
+};
+
+std::string_view ToString(PutStep step);
+
+/// One way of putting. Immutable.
+struct PutPlan {
+  std::string_view name;
+  std::span<const PutStep> steps;
+};
+
+namespace put_plan_internal {
+inline constexpr std::array kOrderedSteps{PutStep::kWrite, PutStep::kWriteback, PutStep::kLink,
+                                          PutStep::kSyncFile};
+inline constexpr std::array kStrictSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kLink,
+                                         PutStep::kSyncFolder};
+inline constexpr std::array kStrictBothSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kLink,
+                                             PutStep::kSyncFile, PutStep::kSyncFolder};
+inline constexpr std::array kReplaceSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kReplace,
+                                          PutStep::kSyncFile, PutStep::kSyncFolder};
+inline constexpr std::array kLinkFirstSteps{PutStep::kWrite, PutStep::kLink, PutStep::kSyncFile};
+}  // namespace put_plan_internal
+
+/// Rule P2, ordered: where a file system is known to keep it.
+inline constexpr PutPlan kOrderedPlan{"ordered", put_plan_internal::kOrderedSteps};
+/// Rule P2, strict: where a synced folder brings the link count of its files along (a journal).
+inline constexpr PutPlan kStrictPlan{"strict", put_plan_internal::kStrictSteps};
+/// Strict on any file system: the link count is synced through the file, the entry through the
+/// folder.
+inline constexpr PutPlan kStrictBothPlan{"strict_both", put_plan_internal::kStrictBothSteps};
+/// Put that replaces.
+inline constexpr PutPlan kReplacePlan{"replace", put_plan_internal::kReplaceSteps};
+/// Wrong, and as dear as ordered: a power cut may leave an empty file under its final name. For
+/// tests and benchmarks.
+inline constexpr PutPlan kLinkFirstPlan{"link_first", put_plan_internal::kLinkFirstSteps};
+
+}  // namespace omnigraph
