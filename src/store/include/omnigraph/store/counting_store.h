@@ -9,7 +9,7 @@
 
 #include "omnigraph/store/object_store.h"
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 /// What one operation did so far.
 struct OpCount {
@@ -82,4 +82,4 @@ class CountingStore : public ObjectStore {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store

@@ -14,7 +14,7 @@
 #include "omnigraph/store/object_store.h"
 #include "omnigraph/store/put_plan.h"
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 /// What a name on a disk stands for.
 struct DiskStat {
@@ -102,4 +102,4 @@ class Disk {
   virtual bool OrdersUnlinks() const = 0;
 };
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store

@@ -11,7 +11,7 @@
 
 #include "omnigraph/store/object_store.h"
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 enum class StoreOp : uint8_t {
   kGet,
@@ -101,4 +101,4 @@ class FaultyStore : public ObjectStore {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store

@@ -7,10 +7,10 @@
 
 #include "omnigraph/store/disk.h"
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 /// Open `root` (made absolute at once; need not exist).
 /// Errors: kInvalid `store.not_a_folder`, `store.permission_denied`.
 Result<std::shared_ptr<Disk>> OpenLocalDisk(const std::string& root);
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store

@@ -9,7 +9,7 @@
 #include "omnigraph/store/disk.h"
 #include "omnigraph/store/object_store.h"
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 struct LocalStoreOptions {
   /// Unnamed files kept open ahead in each folder that was put into more than once; 0: none, and no
@@ -57,4 +57,4 @@ class LocalStore : public ObjectStore {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store

@@ -6,7 +6,7 @@
 
 #include "omnigraph/store/object_store.h"
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 /// A store in memory. Keeps the buffers that it is given: their bytes must not change afterwards.
 /// Thread-safe.
@@ -30,4 +30,4 @@ class MemoryStore : public ObjectStore {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store

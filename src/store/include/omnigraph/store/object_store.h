@@ -17,7 +17,7 @@
 
 #include "omnigraph/base/status.h"
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 /// A part of an object.
 struct ByteRange {
@@ -152,4 +152,4 @@ Status ProbeStore(ObjectStore& store);
 /// OpenStore, then ProbeStore.
 Status ProbeStore(std::string_view uri);
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store

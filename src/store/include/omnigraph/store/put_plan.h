@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 enum class PutStep : uint8_t {
   kWrite,       ///< all bytes into the unnamed file
@@ -31,7 +31,7 @@ struct PutPlan {
   std::span<const PutStep> steps;
 };
 
-namespace put_plan_internal {
+namespace internal {
 inline constexpr std::array kOrderedSteps{PutStep::kWrite, PutStep::kWriteback, PutStep::kLink,
                                           PutStep::kSyncFile};
 inline constexpr std::array kStrictSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kLink,
@@ -41,19 +41,19 @@ inline constexpr std::array kStrictBothSteps{PutStep::kWrite, PutStep::kSyncData
 inline constexpr std::array kReplaceSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kReplace,
                                           PutStep::kSyncFile, PutStep::kSyncFolder};
 inline constexpr std::array kLinkFirstSteps{PutStep::kWrite, PutStep::kLink, PutStep::kSyncFile};
-}  // namespace put_plan_internal
+}  // namespace internal
 
 /// Rule P2, ordered: where a file system is known to keep it.
-inline constexpr PutPlan kOrderedPlan{"ordered", put_plan_internal::kOrderedSteps};
+inline constexpr PutPlan kOrderedPlan{"ordered", internal::kOrderedSteps};
 /// Rule P2, strict: where a synced folder brings the link count of its files along (a journal).
-inline constexpr PutPlan kStrictPlan{"strict", put_plan_internal::kStrictSteps};
+inline constexpr PutPlan kStrictPlan{"strict", internal::kStrictSteps};
 /// Strict on any file system: the link count is synced through the file, the entry through the
 /// folder.
-inline constexpr PutPlan kStrictBothPlan{"strict_both", put_plan_internal::kStrictBothSteps};
+inline constexpr PutPlan kStrictBothPlan{"strict_both", internal::kStrictBothSteps};
 /// Put that replaces.
-inline constexpr PutPlan kReplacePlan{"replace", put_plan_internal::kReplaceSteps};
+inline constexpr PutPlan kReplacePlan{"replace", internal::kReplaceSteps};
 /// Wrong, and as dear as ordered: a power cut may leave an empty file under its final name. For
 /// tests and benchmarks.
-inline constexpr PutPlan kLinkFirstPlan{"link_first", put_plan_internal::kLinkFirstSteps};
+inline constexpr PutPlan kLinkFirstPlan{"link_first", internal::kLinkFirstSteps};
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store

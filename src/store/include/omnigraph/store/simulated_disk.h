@@ -19,7 +19,7 @@
 
 #include "omnigraph/store/disk.h"
 
-namespace omnigraph {
+namespace omnigraph::store {
 
 struct SimulatedDiskOptions {
   /// True: as ext4 with a journal. False: a power cut keeps any subset of the unsynced names, and
@@ -81,4 +81,4 @@ class SimulatedDisk : public Disk {
   std::shared_ptr<Impl> impl_;
 };
 
-}  // namespace omnigraph
+}  // namespace omnigraph::store
