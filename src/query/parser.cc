@@ -248,7 +248,6 @@ Result<ParamType> Parser::ParseParamType() {
   } else {
     OG_ASSIGN_OR_RETURN(type.scalar, ParseScalarName());
   }
-  // `?` is no token of its own in the rest of the language.
   type.nullable = TakeSymbolIf("?");
   return type;
 }
