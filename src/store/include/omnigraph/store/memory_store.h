@@ -8,7 +8,7 @@
 
 namespace omnigraph::store {
 
-/// A store in memory. Keeps the buffers that it is given: their bytes must not change afterwards.
+/// A store in memory. Copies what is put; what is read is shared and stays as it was.
 /// Thread-safe.
 class MemoryStore : public ObjectStore {
  public:
