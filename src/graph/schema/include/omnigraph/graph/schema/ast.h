@@ -37,6 +37,9 @@ enum class ScalarType : uint8_t {
 /// The spelling in `.pg`.
 std::string_view ScalarTypeName(ScalarType type);
 
+/// The widest vector. Lines end at 16 MiB and pages at a few, so wider ones could not be filled.
+inline constexpr int32_t kMaxVectorDimension = 65536;
+
 /// The type of a property, as written and as resolved. Value type.
 struct PropertyType {
   enum class Form : uint8_t { kScalar, kList, kEnum, kVector };
@@ -46,7 +49,7 @@ struct PropertyType {
   ScalarType scalar = ScalarType::kString;
   /// kEnum only: the members. As written in the tree, sorted in a catalog.
   std::vector<std::string> enum_values;
-  /// kVector only: 1 to 2^31 - 1.
+  /// kVector only: 1 to kMaxVectorDimension.
   int32_t dimension = 0;
   bool nullable = false;
 

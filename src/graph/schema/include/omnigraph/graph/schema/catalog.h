@@ -67,6 +67,9 @@ struct Bound {
   std::string text;        ///< as written
 };
 
+/// A bound from its text: digits with an optional sign and fraction.
+Bound BoundOfText(std::string text);
+
 /// `@range(property, low..high)`; null passes, NaN does not.
 struct RangeRule {
   int property = -1;
