@@ -9,6 +9,8 @@ namespace {
 
 /// Longest name that every store takes (S3's bound).
 constexpr size_t kPathBytesMax = 1024;
+/// Longest segment that common file systems take.
+constexpr size_t kSegmentBytesMax = 255;
 
 Status BadPath(std::string_view path, std::string_view reason) {
   Place place;
@@ -24,6 +26,9 @@ Status CheckSegment(std::string_view path, std::string_view segment) {
   }
   if (segment == "." || segment == "..") {
     return BadPath(path, "it may not leave or repeat its folder");
+  }
+  if (segment.size() > kSegmentBytesMax) {
+    return BadPath(path, "a segment is longer than " + std::to_string(kSegmentBytesMax) + " bytes");
   }
   if (IsTemporaryName(segment)) {
     return BadPath(path, "names that begin like this are the store's own");

@@ -1,0 +1,134 @@
+#include "local_put.h"
+
+#include <utility>
+
+#include "temporary_name.h"
+
+namespace omnigraph::store {
+namespace {
+
+/// One put on its way. Single-owner.
+class PutRun {
+ public:
+  PutRun(DiskFolder& folder, std::string_view name, const Bytes& bytes)
+      : folder_(folder), name_(name), bytes_(bytes) {}
+
+  Status Open(LocalFolders& folders, const std::shared_ptr<AnchoredFolder>& anchored) {
+    Result<std::unique_ptr<DiskFile>> unnamed = folders.TakeUnnamed(anchored);
+    if (unnamed.ok()) {
+      file_ = std::move(*unnamed);
+      return Status::OK();
+    }
+    if (!IsUnsupported(unnamed.status())) {
+      return unnamed.status();
+    }
+    std::string temporary = NewTemporaryName();
+    OG_ASSIGN_OR_RETURN(file_, folder_.Create(temporary));
+    temporary_ = std::move(temporary);
+    return Status::OK();
+  }
+
+  Status Step(PutStep step) {
+    switch (step) {
+      case PutStep::kWrite:
+        return file_->Write(bytes_);
+      case PutStep::kWriteback:
+        return Synced(file_->Writeback());
+      case PutStep::kSyncData:
+        return Synced(file_->SyncData());
+      case PutStep::kSyncFile:
+        return Synced(file_->Sync());
+      case PutStep::kSyncFolder:
+        return Synced(folder_.Sync());
+      case PutStep::kLink:
+        return Link();
+      case PutStep::kReplace:
+        return Replace();
+    }
+    return Status::OK();
+  }
+
+  /// Take a hidden name away that a failure left behind.
+  void CleanUp() {
+    if (!temporary_.empty()) {
+      // Best effort: the name is hidden, and the failure that led here is the one to tell.
+      static_cast<void>(folder_.Unlink(temporary_));
+    }
+  }
+
+  bool shown() const { return shown_; }
+
+ private:
+  static Status Synced(const Status& status) { return status.ok() ? status : SyncFailed(status); }
+
+  Status Link() {
+    if (temporary_.empty()) {
+      OG_RETURN_NOT_OK(folder_.LinkUnnamed(*file_, name_));
+      shown_ = true;
+      return Status::OK();
+    }
+    OG_RETURN_NOT_OK(folder_.Link(temporary_, name_));
+    shown_ = true;
+    OG_RETURN_NOT_OK(folder_.Unlink(temporary_));
+    temporary_.clear();
+    return Status::OK();
+  }
+
+  Status Replace() {
+    if (temporary_.empty()) {
+      // A name is needed to rename from; this one lives between two calls.
+      std::string temporary = NewTemporaryName();
+      OG_RETURN_NOT_OK(folder_.LinkUnnamed(*file_, temporary));
+      temporary_ = std::move(temporary);
+    }
+    OG_RETURN_NOT_OK(folder_.Rename(temporary_, name_));
+    shown_ = true;
+    temporary_.clear();
+    return Status::OK();
+  }
+
+  DiskFolder& folder_;
+  const std::string_view name_;
+  const Bytes& bytes_;
+  std::unique_ptr<DiskFile> file_;
+  std::string temporary_;
+  bool shown_ = false;
+};
+
+}  // namespace
+
+std::string_view ToString(PutStep step) {
+  switch (step) {
+    case PutStep::kWrite:
+      return "write";
+    case PutStep::kWriteback:
+      return "writeback";
+    case PutStep::kSyncData:
+      return "sync_data";
+    case PutStep::kLink:
+      return "link";
+    case PutStep::kReplace:
+      return "replace";
+    case PutStep::kSyncFile:
+      return "sync_file";
+    case PutStep::kSyncFolder:
+      return "sync_folder";
+  }
+  return "unknown";
+}
+
+Status RunPutPlan(LocalFolders& folders, const std::shared_ptr<AnchoredFolder>& folder,
+                  std::string_view name, const Bytes& bytes, const PutPlan& plan) {
+  PutRun run(folder->handle(), name, bytes);
+  OG_RETURN_NOT_OK(run.Open(folders, folder));
+  for (const PutStep step : plan.steps) {
+    const Status status = run.Step(step);
+    if (!status.ok()) {
+      run.CleanUp();
+      return run.shown() ? WithUnknownEffect(status) : status;
+    }
+  }
+  return Status::OK();
+}
+
+}  // namespace omnigraph::store
