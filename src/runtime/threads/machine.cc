@@ -102,6 +102,9 @@ void SleepFor(Duration duration) {
 
 void RandomBytes(std::span<uint8_t> out) {
   thread_local RandomPool pool;
+  if (out.empty()) {
+    return;
+  }
   if (out.size() > pool.bytes.size()) {
     FillFromSystem(out);
     return;
