@@ -38,7 +38,7 @@ struct NewFragment {
   std::optional<RowLineage> kept;
 };
 
-/// Which Lance operation the transaction of a change is.
+/// Which Lance operation the transaction of a change is. A change of the schema is always a Merge.
 enum class ChangeKind : uint8_t {
   kAuto,          ///< derived from what the change holds
   kAppend,        ///< only added fragments
@@ -85,6 +85,8 @@ struct Change {
   uint64_t next_row_id_floor = 0;
 
   bool empty() const;
+  /// `kind`, or what the content amounts to.
+  ChangeKind effective_kind() const;
 };
 
 }  // namespace omnigraph::lance

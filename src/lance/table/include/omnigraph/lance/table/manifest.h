@@ -139,7 +139,7 @@ struct Manifest {
   bool stable_row_ids() const;
   uint64_t live_rows() const;
   /// First id that a new fragment may take.
-  uint32_t next_fragment_id() const;
+  uint64_t next_fragment_id() const;
   const Fragment* FindFragment(uint64_t id) const;
 };
 

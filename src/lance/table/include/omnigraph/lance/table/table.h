@@ -21,6 +21,7 @@
 #include "omnigraph/lance/table/manifest.h"
 #include "omnigraph/lance/table/row_ids.h"
 #include "omnigraph/lance/table/scan.h"
+#include "omnigraph/runtime/mutex.h"
 
 namespace omnigraph::lance {
 
@@ -53,6 +54,7 @@ class Table : public std::enable_shared_from_this<Table> {
   static Result<std::shared_ptr<const Table>> FromManifest(TableLocation location,
                                                            StoredManifest manifest,
                                                            const OpenOptions& options = {});
+  ~Table();
 
   const TableLocation& location() const { return location_; }
   const Manifest& manifest() const { return stored_.manifest; }
@@ -100,14 +102,19 @@ class Table : public std::enable_shared_from_this<Table> {
   Result<std::shared_ptr<const FileReader>> OpenDataFile(const DataFileRef& file) const;
 
  private:
+  class RowIdIndex;
+
   Table(TableLocation location, StoredManifest stored, bool owner,
         std::shared_ptr<TableCache> cache);
+  Result<std::shared_ptr<const RowIdIndex>> RowIds() const;
 
   TableLocation location_;
   StoredManifest stored_;
   bool owner_;
   std::shared_ptr<TableCache> cache_;
   std::shared_ptr<arrow::Schema> arrow_schema_;
+  mutable runtime::Mutex mutex_;
+  mutable std::shared_ptr<const RowIdIndex> row_ids_;  // guarded by mutex_; made when first asked
 };
 
 }  // namespace omnigraph::lance

@@ -1,0 +1,126 @@
+// Promotion of a detached version to the ordinary chain (protocol.md C7).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "omnigraph/lance/file/schema.h"
+#include "omnigraph/lance/table/commit.h"
+#include "omnigraph/lance/table/feature_flags.h"
+#include "omnigraph/lance/table/transaction.h"
+#include "version_parts.h"
+
+namespace omnigraph::lance {
+namespace {
+
+constexpr std::string_view kCreatedProperty = "omnigraph.created";
+
+std::optional<std::string> PropertyOf(const Table& table, std::string_view name) {
+  const auto transaction = ReadTransaction(table.location(), table.manifest());
+  if (!transaction.ok() || !*transaction) {
+    return std::nullopt;
+  }
+  const auto at = (*transaction)->properties.find(std::string(name));
+  return at == (*transaction)->properties.end() ? std::nullopt : std::optional(at->second);
+}
+
+/// One Update for everything between two versions; nullopt where their fragments do not compare.
+std::optional<Transaction> UpdateBetween(const Table& latest, const Table& head) {
+  if (*latest.lance_schema() != *head.lance_schema()) {
+    return std::nullopt;
+  }
+  Transaction update;
+  update.operation = Operation::kUpdate;
+  for (const Fragment& fragment : head.manifest().fragments) {
+    const Fragment* before = latest.manifest().FindFragment(fragment.id);
+    if (before == nullptr) {
+      update.new_fragments.push_back(Unassigned(fragment, /*keeps_row_ids=*/true));
+    } else if (before->files != fragment.files || before->row_ids != fragment.row_ids) {
+      return std::nullopt;  // the same number, other rows
+    } else if (before->deletion_file != fragment.deletion_file) {
+      update.updated_fragments.push_back(fragment);
+    }
+  }
+  for (const Fragment& fragment : latest.manifest().fragments) {
+    if (head.manifest().FindFragment(fragment.id) == nullptr) {
+      update.removed_fragment_ids.push_back(fragment.id);
+    }
+  }
+  update.bitmap_fields = AllFieldIds(*head.lance_schema());
+  return update;
+}
+
+Transaction TransactionFor(const Table& latest, const Table& head) {
+  std::optional<Transaction> update;
+  if (IsOwnVersion(latest)) {
+    update = UpdateBetween(latest, head);
+  }
+  Transaction transaction = update.value_or(Transaction{});
+  if (!update) {
+    transaction.operation = Operation::kRestore;
+    transaction.restored_version = head.version();
+  }
+  transaction.read_version = latest.version();
+  transaction.properties[std::string(kPromotedProperty)] = std::to_string(head.version());
+  return transaction;
+}
+
+Status PromoteLost(const Table& latest) {
+  return Conflict("promote.lost",
+                  fmt::format("{} moved beyond version {} meanwhile; start over",
+                              latest.location().path, latest.version()),
+                  {.object = latest.location().path});
+}
+
+}  // namespace
+
+bool IsOwnVersion(const Table& table) {
+  return PropertyOf(table, kCreatedProperty) || PropertyOf(table, kPromotedProperty);
+}
+
+std::optional<uint64_t> PromotedVersion(const Table& table) {
+  const std::optional<std::string> text = PropertyOf(table, kPromotedProperty);
+  uint64_t version = 0;
+  if (!text ||
+      std::from_chars(text->data(), text->data() + text->size(), version).ec != std::errc()) {
+    return std::nullopt;
+  }
+  return version;
+}
+
+Result<std::shared_ptr<const Table>> Promote(const std::shared_ptr<const Table>& latest,
+                                             const std::shared_ptr<const Table>& head) {
+  if (head->version() == latest->version() || PromotedVersion(*latest) == head->version()) {
+    return latest;
+  }
+  OG_RETURN_NOT_OK(
+      CheckWriterFlags(latest->manifest().writer_flags, latest->owner(), latest->stored().object));
+  Manifest next = head->manifest();
+  next.version = latest->version() + 1;
+  next.next_row_id = std::max(next.next_row_id, latest->manifest().next_row_id);
+  if (latest->manifest().max_fragment_id) {
+    next.max_fragment_id =
+        std::max(next.max_fragment_id.value_or(0), *latest->manifest().max_fragment_id);
+  }
+  OG_ASSIGN_OR_RETURN(const BuiltVersion built,
+                      FinishBuild(latest, std::move(next), TransactionFor(*latest, *head),
+                                  latest->stored().naming, {.write_transaction_file = true}));
+  auto put = PutSettled(built);
+  if (!put.ok()) {
+    return CodeOf(put.status()) == "commit.lost" ? PromoteLost(*latest) : put.status();
+  }
+  OG_ASSIGN_OR_RETURN(const bool stands, StillStands(latest->location(), latest->stored()));
+  if (!stands) {
+    OG_ASSIGN_OR_RETURN(const StoredManifest newest,
+                        ReadLatestManifest(latest->location(), Look::kWriter));
+    if (newest.manifest.version != built.manifest.version) {
+      return PromoteLost(*latest);
+    }
+  }
+  // Only helps readers and official writers; the version stands without it.
+  (void)WriteHint(latest->location(), built.manifest.version);
+  return put;
+}
+
+}  // namespace omnigraph::lance
