@@ -60,8 +60,6 @@ class SimulatedDisk : public Disk {
   /// The n-th sync of any kind from now (1 = the next) fails, and marks its dirty pages clean as
   /// kernels do.
   void FailSync(uint64_t nth);
-  /// The next reads give at most this many bytes a call; 0: no limit.
-  void LimitReads(size_t bytes);
   uint64_t syncs() const;
 
   std::string Describe(std::string_view path) const override;
