@@ -165,7 +165,7 @@ class LocalFolder : public DiskFolder {
       no_unnamed_.store(true, std::memory_order_relaxed);
       return NoUnnamed();
     }
-    return ErrnoStatus(errno, "make a file in", name_);
+    return ChangeError(errno, "make a file in", name_);
   }
 
   Result<std::unique_ptr<DiskFile>> Create(std::string_view name) override {
@@ -175,7 +175,7 @@ class LocalFolder : public DiskFolder {
                     kFileMode);
     }));
     if (!file.valid()) {
-      return ErrnoStatus(errno, "make", Child(name));
+      return ChangeError(errno, "make", Child(name));
     }
     return std::make_unique<LocalFile>(std::move(file), Child(name));
   }
@@ -190,24 +190,24 @@ class LocalFolder : public DiskFolder {
       // older kernels).
       result = linkat(descriptor, "", descriptor_.get(), to.c_str(), AT_EMPTY_PATH);
     }
-    return result == 0 ? Status::OK() : ErrnoStatus(errno, "link", Child(name));
+    return result == 0 ? Status::OK() : ChangeError(errno, "link", Child(name));
   }
 
   Status Link(std::string_view from, std::string_view to) override {
     const int result = linkat(descriptor_.get(), std::string(from).c_str(), descriptor_.get(),
                               std::string(to).c_str(), 0);
-    return result == 0 ? Status::OK() : ErrnoStatus(errno, "link", Child(to));
+    return result == 0 ? Status::OK() : ChangeError(errno, "link", Child(to));
   }
 
   Status Rename(std::string_view from, std::string_view to) override {
     const int result = renameat(descriptor_.get(), std::string(from).c_str(), descriptor_.get(),
                                 std::string(to).c_str());
-    return result == 0 ? Status::OK() : ErrnoStatus(errno, "rename to", Child(to));
+    return result == 0 ? Status::OK() : ChangeError(errno, "rename to", Child(to));
   }
 
   Status Unlink(std::string_view name) override {
     const int result = unlinkat(descriptor_.get(), std::string(name).c_str(), 0);
-    return result == 0 ? Status::OK() : ErrnoStatus(errno, "delete", Child(name));
+    return result == 0 ? Status::OK() : ChangeError(errno, "delete", Child(name));
   }
 
   Status Sync() override {
@@ -217,6 +217,13 @@ class LocalFolder : public DiskFolder {
 
  private:
   std::string Child(std::string_view name) const { return name_ + "/" + std::string(name); }
+  /// The error of a change in this folder. In a removed folder kernels answer this or that; for us
+  /// it is absent.
+  Status ChangeError(int error, std::string_view action, const std::string& object) const {
+    struct stat here{};
+    const bool removed = fstat(descriptor_.get(), &here) == 0 && here.st_nlink == 0;
+    return ErrnoStatus(removed ? ENOENT : error, action, object);
+  }
   Status NoUnnamed() const {
     return Unsupported("store.no_unnamed", "the file system of " + name_ + " has no unnamed files");
   }
@@ -425,7 +432,7 @@ Result<std::shared_ptr<Disk>> OpenLocalDisk(const std::string& root) {
     if (!S_ISDIR(existing.st_mode)) {
       return ErrnoStatus(ENOTDIR, "open", path);
     }
-    if (access(path.c_str(), R_OK | X_OK) != 0) {
+    if (faccessat(AT_FDCWD, path.c_str(), R_OK | X_OK, AT_EACCESS) != 0) {
       return ErrnoStatus(errno, "open", path);
     }
   } else if (errno != ENOENT) {

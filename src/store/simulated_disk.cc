@@ -135,8 +135,7 @@ class SimulatedFile : public DiskFile {
     return disk_->With(epoch_, "write", [&](SimulatedState& state) {
       for (const std::shared_ptr<arrow::Buffer>& part : parts) {
         const uint64_t size = static_cast<uint64_t>(part->size());
-        if (size > disk_->options().capacity_bytes -
-                       std::min(disk_->options().capacity_bytes, state.used_bytes())) {
+        if (!state.HasRoom(size, disk_->options().capacity_bytes)) {
           return Exhausted("store.full",
                            "the simulated disk has no room for " + std::to_string(size) + " bytes");
         }

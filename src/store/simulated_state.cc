@@ -102,6 +102,18 @@ SimNodePtr SimulatedState::NewNode(bool is_folder) {
   return std::make_shared<SimNode>(next_id_++, is_folder, used_);
 }
 
+bool SimulatedState::HasRoom(uint64_t size, uint64_t capacity) {
+  if (size <= capacity - std::min(capacity, used_->load())) {
+    return true;
+  }
+  for (NameChange& change : log_) {
+    change.entry_synced = true;
+    change.node_synced = true;
+  }
+  FoldDurable();
+  return size <= capacity - std::min(capacity, used_->load());
+}
+
 Result<SimNodePtr> SimulatedState::Resolve(std::string_view path) const {
   SimNodePtr at = root_;
   for (const std::string_view segment : Segments(path)) {

@@ -70,7 +70,9 @@ class SimulatedState {
 
   SimNodePtr NewNode(bool is_folder);
   const SimNodePtr& root() const { return root_; }
-  uint64_t used_bytes() const { return *used_; }
+  /// True when `size` more bytes fit. What was deleted gives its room back by a commit, which a
+  /// full disk forces.
+  bool HasRoom(uint64_t size, uint64_t capacity);
 
   /// The node at `path`; errors as Disk.
   Result<SimNodePtr> Resolve(std::string_view path) const;
