@@ -2,6 +2,7 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include <limits>
 
@@ -20,6 +21,7 @@ std::string SerializeProto(const google::protobuf::MessageLite& message) {
 
 Status ParseProto(std::string_view bytes, std::string_view object,
                   google::protobuf::MessageLite* message) {
+  google::protobuf::LogSilencer silencer;  // damaged bytes are our error to report, not a log line
   const bool fits = bytes.size() <= static_cast<size_t>(std::numeric_limits<int>::max());
   if (!fits || !message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return Corruption("lance.proto",
