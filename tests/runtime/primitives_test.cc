@@ -89,26 +89,22 @@ TEST(Mutex, UnderContention_ExcludesOthers) {
   });
 }
 
+bool CanLock(Mutex& mutex) {
+  if (!mutex.TryLock()) {
+    return false;
+  }
+  mutex.Unlock();
+  return true;
+}
+
 TEST(Mutex, TryLock_WhenHeld_Declines) {
   OnMachine([] {
     Mutex mutex;
-    ASSERT_TRUE(mutex.TryLock());
-    bool taken = true;
-    Thread::Start("other", [&] {
-      taken = mutex.TryLock();
-      if (taken) {
-        mutex.Unlock();
-      }
-    }).Join();
-    EXPECT_FALSE(taken);
+    mutex.Lock();
+    Thread::Start("other", [&] { EXPECT_FALSE(CanLock(mutex)); }).Join();
     mutex.Unlock();
-    Thread::Start("other", [&] {
-      taken = mutex.TryLock();
-      if (taken) {
-        mutex.Unlock();
-      }
-    }).Join();
-    EXPECT_TRUE(taken);
+    Thread::Start("other", [&] { EXPECT_TRUE(CanLock(mutex)); }).Join();
+    EXPECT_TRUE(CanLock(mutex));
   });
 }
 
