@@ -43,3 +43,12 @@ function(og_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${A_LABEL}" TIMEOUT 900)
 endfunction()
+
+# og_bench(name LINK <targets...> SRCS <files...>): the program bench_<name> of one group of figures, on the real machine.
+#   `bench_<name> --work DIR` prints lines `figure <name>.<figure> <number>`; scripts/bench runs all programs.
+function(og_bench name)
+  cmake_parse_arguments(A "" "" "LINK;SRCS" ${ARGN})
+  add_executable(bench_${name} ${A_SRCS})
+  target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/bench)
+  target_link_libraries(bench_${name} PRIVATE ${A_LINK} omnigraph::runtime_threads omnigraph::warnings)
+endfunction()
