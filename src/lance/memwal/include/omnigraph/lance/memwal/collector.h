@@ -6,22 +6,24 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "omnigraph/base/status.h"
 #include "omnigraph/lance/memwal/log_reader.h"
 #include "omnigraph/lance/memwal/memwal_format.h"
-#include "omnigraph/runtime/clock.h"
 
 namespace omnigraph::lance {
 
 struct CollectResult {
   int64_t deleted = 0;
-  int64_t kept_sentinels = 0;
   /// True: a sentinel that is not ours is younger than a day, so nothing was deleted.
   bool held_by_foreign_sentinel = false;
 };
 
 /// Deletes data entries strictly below a bound. All sentinels stay. Thread-compatible.
+///
+/// The owner of a shard keeps one and notes what it replays and writes. Any other process makes one
+/// for each collection: what came after the first listing is not seen.
 class LogCollector {
  public:
   explicit LogCollector(ShardLocation location);
@@ -30,27 +32,30 @@ class LogCollector {
   void NoteData(uint64_t position);
   void NoteSentinel(uint64_t position, bool ours);
 
-  /// Delete the data entries strictly below `published` and `replay_after`.
+  /// Delete the data entries strictly below both `published` and `replay_after`, ascending.
   ///
-  /// `store_now` is the present by the store's clock (microseconds since the Unix epoch), against
-  /// which the age of a foreign sentinel is measured. Errors: kCorruption (`memwal.entry_torn`) for
-  /// an object there that cannot be read, any kind of ObjectStore. Cost:   the first call lists the
-  /// folder; later ones delete what is named, with no list and no read for noted positions.
+  /// `store_now_us` is the present by the store's clock (microseconds since the Unix epoch),
+  /// against which the age of a foreign sentinel is measured. Errors: kCorruption
+  /// (`memwal.entry_torn`) for an object that is no entry, any kind of ObjectStore. Cost:   the
+  /// first call lists the folder and reads what was not noted; later ones only delete.
   Result<CollectResult> Collect(uint64_t published, uint64_t replay_after, int64_t store_now_us);
 
  private:
-  enum class Known : uint8_t { kData, kOurSentinel, kForeignSentinel };
-
+  bool IsNoted(uint64_t position) const;
   Status ListOnce();
-  Result<Known> Learn(uint64_t position);
+  Status ReadUnread();
   Result<bool> HeldByForeign(int64_t store_now_us);
 
   ShardLocation location_;
   LogReader reader_;
   bool listed_ = false;
-  std::map<uint64_t, std::optional<Known>>
-      present_;  ///< positions that stand and may still be collected or must be kept
-  std::map<uint64_t, int64_t> foreign_modified_us_;
+  // INVARIANT: the four are disjoint. A position goes from unread_ into one of the others, and from
+  // data_ into nothing.
+  std::set<uint64_t> unread_;
+  std::set<uint64_t> data_;
+  std::set<uint64_t> our_sentinels_;
+  std::map<uint64_t, std::optional<int64_t>>
+      foreign_sentinels_;  ///< when it was put, by the store's clock
 };
 
 }  // namespace omnigraph::lance

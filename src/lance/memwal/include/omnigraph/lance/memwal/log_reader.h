@@ -43,6 +43,9 @@ class LogReader {
   /// Errors: kNotFound (`store.not_found`), kCorruption (`memwal.entry_torn`).
   Result<LogEntry> Read(uint64_t position) const;
 
+  /// True if an object stands there, whole or not.
+  Result<bool> Exists(uint64_t position) const;
+
   /// The first absent position above `after`, by walking (S1).
   Result<uint64_t> FindTip(uint64_t after) const;
 

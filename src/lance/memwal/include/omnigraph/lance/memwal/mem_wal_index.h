@@ -12,6 +12,7 @@
 
 #include "omnigraph/base/ids.h"
 #include "omnigraph/base/status.h"
+#include "omnigraph/lance/table/manifest.h"
 
 namespace omnigraph::lance {
 
@@ -22,12 +23,14 @@ struct ShardingField {
   std::optional<std::string> expression;
   std::string result_type;
   std::map<std::string, std::string> parameters;
+  std::string unknown_fields;
   bool operator==(const ShardingField&) const = default;
 };
 
 struct ShardingSpec {
   uint32_t spec_id = 0;
   std::vector<ShardingField> fields;
+  std::string unknown_fields;
   bool operator==(const ShardingSpec&) const = default;
 };
 
@@ -56,5 +59,13 @@ Result<MemWalIndexDetails> ParseMemWalDetails(std::string_view bytes, std::strin
 
 /// Type URL of the details in the index entry.
 inline constexpr std::string_view kMemWalDetailsTypeUrl = "/lance.table.MemWalIndexDetails";
+
+/// The index entry for a CreateIndex change (change.h): no files, no fragment bitmap, index version
+/// 0, a fresh uuid for every rewrite of the details. `dataset_version` is the version that the
+/// change is based on.
+IndexMetadata MakeMemWalIndex(const MemWalIndexDetails& details, uint64_t dataset_version);
+
+/// The entry among a manifest's indexes; nullptr where the table has no log. Borrowed.
+const IndexMetadata* FindMemWalIndex(const std::vector<IndexMetadata>& indices);
 
 }  // namespace omnigraph::lance

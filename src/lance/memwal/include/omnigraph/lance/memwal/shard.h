@@ -7,7 +7,6 @@
 #include <arrow/record_batch.h>
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,8 +20,6 @@
 #include "omnigraph/lance/memwal/memwal_format.h"
 #include "omnigraph/lance/memwal/process_registry.h"
 #include "omnigraph/lance/memwal/shard_manifest.h"
-#include "omnigraph/runtime/mutex.h"
-#include "omnigraph/runtime/thread.h"
 
 namespace omnigraph::lance {
 
@@ -76,10 +73,8 @@ struct ClaimOptions {
   int64_t queue_bytes_max = int64_t{64} << 20;
   int64_t entry_rows_max = kEntryRowsMax;
   int64_t entry_bytes_max = kEntryBytesMax;
-  /// Tries to settle one put before the writer retires with effect unknown, and the pause before
-  /// the second; it doubles.
-  int settle_tries = 8;
-  runtime::Duration settle_pause = std::chrono::milliseconds(20);
+  /// How hard a put tries to learn its own outcome before the writer retires with effect unknown.
+  SettlePolicy settle;
 };
 
 /// Who owns a shard, for status surfaces (G14). Read without a claim.
@@ -151,7 +146,7 @@ class ShardWriter {
   Status Stop();
 
   /// Epoch of this claim.
-  uint64_t epoch() const { return epoch_; }
+  uint64_t epoch() const;
   /// The last position that stands in the log as this owner knows it, sentinels included.
   uint64_t last_position() const;
   uint64_t replay_after() const;
@@ -160,14 +155,12 @@ class ShardWriter {
   /// Bytes and rows that wait for a put.
   int64_t queued_bytes() const;
   int64_t queued_rows() const;
-  const ShardLocation& location() const { return location_; }
+  const ShardLocation& location() const;
 
  private:
   class Impl;
   explicit ShardWriter(std::unique_ptr<Impl> impl);
 
-  ShardLocation location_;
-  uint64_t epoch_ = 0;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +12,7 @@
 #include "omnigraph/base/ids.h"
 #include "omnigraph/base/status.h"
 #include "omnigraph/lance/memwal/memwal_format.h"
+#include "omnigraph/runtime/clock.h"
 
 namespace omnigraph::lance {
 
@@ -40,7 +39,9 @@ struct SsTableEntry {
   bool operator==(const SsTableEntry&) const = default;
 };
 
-enum class ShardStatus : uint8_t { kActive = 0, kSealed = 1 };
+/// Values of ShardManifest::status; every other one counts as active and is kept.
+inline constexpr int kShardActive = 0;
+inline constexpr int kShardSealed = 1;
 
 /// One version of a shard's manifest. Value type.
 struct ShardManifest {
@@ -52,12 +53,12 @@ struct ShardManifest {
   std::vector<SsTableEntry> sstables;
   uint32_t spec_id = 0;
   Uuid shard_id;
-  ShardStatus status = ShardStatus::kActive;
-  int raw_status = 0;  ///< as stored; a value that we do not know counts as active and is kept
+  int status = kShardActive;
   bool has_row_id_reservations = false;  ///< such a shard is read, never written
   std::optional<OwnerMark> owner;
   std::string unknown_fields;  ///< raw protobuf, kept through read-modify-write
 
+  bool sealed() const { return status == kShardSealed; }
   bool operator==(const ShardManifest&) const = default;
 };
 
@@ -75,20 +76,21 @@ struct StoredShardManifest {
   std::string bytes;
 };
 
-/// How a put of the next version ended.
-enum class ChainPut : uint8_t {
-  kStands,  ///< ours stands at that number, and the chain below it stood (C5)
-  kLost,    ///< another's bytes stand there, or ours did not count: read again
+/// How hard a put tries to learn its own outcome (P4).
+struct SettlePolicy {
+  int tries = 8;                                            ///< puts and reads together
+  runtime::Duration pause = std::chrono::milliseconds(20);  ///< before the second; doubles
+  runtime::Duration pause_max = std::chrono::milliseconds(1000);
 };
 
 /// The numbered chain of one shard's manifests.
 ///
 /// A walk from a number n counts only if n still stands with the same bytes at its end; a put at n
 /// + 1 counts only if n does after its answer (C5). Any answer but a clear yes is settled by
-/// reading (P4). Thread-compatible. Borrows nothing: it keeps the store alive.
+/// reading (P4). Immutable, so Thread-safe. It keeps the store alive.
 class ShardManifestChain {
  public:
-  explicit ShardManifestChain(ShardLocation location);
+  explicit ShardManifestChain(ShardLocation location, SettlePolicy policy = {});
 
   /// The newest version by a listing and a walk: a writer's first look (C5). Nothing: the shard has
   /// no manifest. Errors: kCorruption (`memwal.manifest`), any kind of ObjectStore.
@@ -98,32 +100,39 @@ class ShardManifestChain {
   /// use. Errors: as above.
   Result<std::optional<StoredShardManifest>> ReadNewest() const;
 
-  /// The newest version by a walk from `known`, by a listing where that was pruned.
+  /// The newest version by a walk from `known`, by a listing where that one was pruned.
   /// Errors: as above, and kCorruption (`memwal.manifest_chain`) if the chain is gone.
   Result<StoredShardManifest> ReadNewestFrom(const StoredShardManifest& known) const;
 
-  /// Put `next` at base + 1 and settle it. `base` is nothing for version 1.
-  /// REQUIRES: next.version is base's + 1; its owner mark, where it has one, is the caller's.
-  /// Errors: kUnavailable with effect unknown (`memwal.manifest_unsettled`), `store.sync_failed`
-  /// (P3). Cost: one strict put, one read; the hint is written on success, its failure is ignored.
-  Result<ChainPut> PutNext(const std::optional<StoredShardManifest>& base,
-                           const ShardManifest& next, StoredShardManifest* stored) const;
+  /// Put `next` at base + 1 and settle it; nothing: another's stands there, or ours did not count
+  /// and was taken away again (C5): read again. `base` is nothing for version 1.
+  ///
+  /// REQUIRES: next.version is base's + 1; next.owner, where set, is the caller's own.
+  /// Errors: with effect unknown: any kind of ObjectStore, `store.sync_failed` among them (P3:
+  /// retire). Cost:   one strict put, one read; the hint is written on success, its failure is
+  /// ignored.
+  Result<std::optional<StoredShardManifest>> PutNext(const std::optional<StoredShardManifest>& base,
+                                                     const ShardManifest& next) const;
 
-  /// Delete versions below `keep_from`, ascending, one by one, stopping at the first failure, and
-  /// only after the hint was read back as naming a kept one (C5). Returns how many went.
-  Result<int> Prune(const StoredShardManifest& newest, uint64_t keep_versions) const;
+  /// Delete all but the newest `keep` versions: ascending, one by one, stopping at the first
+  /// failure, and only after the hint was read back as naming a kept one (C5). Returns how many
+  /// went. Cost: one listing.
+  Result<int> Prune(const StoredShardManifest& newest, uint64_t keep) const;
 
   const ShardLocation& location() const { return location_; }
 
  private:
   Result<std::optional<StoredShardManifest>> Read(uint64_t version) const;
-  Result<StoredShardManifest> Walk(StoredShardManifest from, bool* start_stood) const;
-  Result<std::optional<uint64_t>> ReadHint() const;
+  Result<std::vector<uint64_t>> ListVersions() const;
+  Result<std::optional<StoredShardManifest>> WalkFrom(StoredShardManifest from) const;
+  std::optional<uint64_t> ReadHint() const;
+  void WriteHint(uint64_t version) const;
   Result<bool> Stands(const StoredShardManifest& manifest) const;
-  Result<ChainPut> Settle(const std::optional<StoredShardManifest>& base,
-                          const StoredShardManifest& ours, bool* absent) const;
+  Result<bool> Counts(const std::optional<StoredShardManifest>& base,
+                      const StoredShardManifest& ours) const;
 
   ShardLocation location_;
+  SettlePolicy policy_;
 };
 
 }  // namespace omnigraph::lance

@@ -1,0 +1,65 @@
+// The operator's command of S7: a last entry that is not whole, under a foreign epoch.
+#include <fmt/format.h>
+
+#include "omnigraph/lance/memwal/shard.h"
+#include "omnigraph/runtime/process.h"
+
+namespace omnigraph::lance {
+namespace {
+
+// The newest sentinel below `position` and above `replay_after`; nothing where there is none.
+Result<std::optional<LogEntry>> NewestSentinelBelow(const LogReader& reader, uint64_t position,
+                                                    uint64_t replay_after) {
+  for (uint64_t at = position - 1; at > replay_after; --at) {
+    OG_ASSIGN_OR_RETURN(LogEntry entry, reader.Read(at));
+    if (entry.is_sentinel) {
+      return entry;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<uint64_t> ReplaceTornTail(const ShardLocation& location) {
+  OG_ASSIGN_OR_RETURN(const std::optional<StoredShardManifest> manifest,
+                      ShardManifestChain(location).ReadNewestByListing());
+  const uint64_t replay_after = manifest.has_value() ? manifest->manifest.replay_after : 0;
+  const LogReader reader(location);
+  OG_ASSIGN_OR_RETURN(const LogTail tail,
+                      reader.ReadAfter(replay_after, [](const LogEntry&) { return Status::OK(); }));
+  const std::string path = location.EntryPath(tail.tip);
+  if (!tail.torn) {
+    return Invalid(
+        "memwal.not_torn",
+        fmt::format("replace the last entry of shard {}: the log is whole up to position {}",
+                    location.id.ToString(), tail.tip - 1),
+        {.object = path});
+  }
+  OG_ASSIGN_OR_RETURN(const std::optional<LogEntry> sentinel,
+                      NewestSentinelBelow(reader, tail.tip, replay_after));
+  const bool our_epoch = sentinel.has_value()
+                             ? sentinel->ours
+                             : manifest.has_value() && manifest->manifest.owner.has_value();
+  if (our_epoch) {
+    return Corruption("memwal.entry_torn",
+                      fmt::format("replace position {} of shard {}: it was written by a release "
+                                  "that never leaves a torn entry; "
+                                  "the medium lost an acknowledged one",
+                                  tail.tip, location.id.ToString()),
+                      path);
+  }
+  OG_ASSIGN_OR_RETURN(const std::shared_ptr<arrow::Buffer> torn, location.store->Get(path));
+  const std::string copy = fmt::format("{}/torn/{}", location.folder, FormatBits(tail.tip));
+  const Status copied = location.store->PutIfAbsent(copy, {torn}, store::PutStrength::kStrict);
+  if (!copied.ok() && !IsAlreadyExists(copied)) {
+    return copied;
+  }
+  const uint64_t epoch = manifest.has_value() ? manifest->manifest.writer_epoch : 1;
+  OG_ASSIGN_OR_RETURN(const EncodedEntry bytes,
+                      EncodeSentinel(epoch, runtime::CurrentProcess().id, ""));
+  OG_RETURN_NOT_OK(location.store->Put(path, bytes.parts));
+  return tail.tip;
+}
+
+}  // namespace omnigraph::lance
