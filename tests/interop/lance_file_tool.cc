@@ -1,15 +1,22 @@
-// Turns an Arrow IPC file into a Lance data file and back, so that scripts can judge the two with another implementation.
+// Turns an Arrow IPC file into a Lance data file and back, so that scripts can judge the two with
+// another implementation.
 //   lance_file_tool encode IN.arrow OUT.lance [PAGE_BYTES]
+//   lance_file_tool decode IN.lance OUT.arrow [ROWS_PER_BATCH]
+//   lance_file_tool take IN.lance OUT.arrow EVERY     (rows 0, EVERY, 2 * EVERY, ...)
 
 #include <arrow/io/file.h>
 #include <arrow/ipc/reader.h>
 #include <arrow/ipc/writer.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
+#include "omnigraph/lance/file/file_reader.h"
 #include "omnigraph/lance/file/file_writer.h"
+#include "omnigraph/store/object_store.h"
 
 namespace omnigraph::lance {
 namespace {
@@ -33,6 +40,33 @@ Status Encode(const std::string& from, const std::string& to, int64_t page_bytes
   return out->Close();
 }
 
+Status Decode(const std::string& from, const std::string& to, int64_t batch_rows, bool take) {
+  const size_t slash = from.rfind('/');
+  OG_ASSIGN_OR_RETURN(auto store, store::OpenStore(from.substr(0, slash)));
+  OG_ASSIGN_OR_RETURN(auto reader, FileReader::Open(store, from.substr(slash + 1)));
+  OG_ASSIGN_OR_RETURN(auto schema, reader->schema().ToArrow());
+  OG_ASSIGN_OR_RETURN(const auto columns, reader->RequestColumns());
+  OG_ASSIGN_OR_RETURN(auto out, arrow::io::FileOutputStream::Open(to));
+  OG_ASSIGN_OR_RETURN(auto writer, arrow::ipc::MakeFileWriter(out, schema));
+  if (take) {
+    std::vector<uint64_t> rows;
+    for (int64_t row = 0; row < reader->rows(); row += batch_rows) {
+      rows.push_back(static_cast<uint64_t>(row));
+    }
+    OG_ASSIGN_OR_RETURN(auto batch, reader->Take(columns, rows));
+    OG_RETURN_NOT_OK(batch->ValidateFull());
+    OG_RETURN_NOT_OK(writer->WriteRecordBatch(*batch->ReplaceSchemaMetadata(schema->metadata())));
+  }
+  for (int64_t row = 0; !take && row < reader->rows(); row += batch_rows) {
+    OG_ASSIGN_OR_RETURN(
+        auto batch, reader->ReadRange(columns, row, std::min(batch_rows, reader->rows() - row)));
+    OG_RETURN_NOT_OK(batch->ValidateFull());
+    OG_RETURN_NOT_OK(writer->WriteRecordBatch(*batch->ReplaceSchemaMetadata(schema->metadata())));
+  }
+  OG_RETURN_NOT_OK(writer->Close());
+  return out->Close();
+}
+
 }  // namespace
 }  // namespace omnigraph::lance
 
@@ -40,8 +74,11 @@ int main(int argc, char** argv) {
   if (argc < 4) {
     return 2;
   }
-  const int64_t page_bytes = argc > 4 ? std::atoll(argv[4]) : (8 << 20);
-  const auto status = omnigraph::lance::Encode(argv[2], argv[3], page_bytes);
+  const std::string mode = argv[1];
+  const int64_t number = argc > 4 ? std::atoll(argv[4]) : (8 << 20);
+  const auto status = mode == "encode"
+                          ? omnigraph::lance::Encode(argv[2], argv[3], number)
+                          : omnigraph::lance::Decode(argv[2], argv[3], number, mode == "take");
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", status.ToString().c_str());
     return 1;

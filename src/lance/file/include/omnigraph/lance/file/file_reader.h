@@ -19,10 +19,7 @@
 
 #include "omnigraph/base/status.h"
 #include "omnigraph/lance/file/schema.h"
-
-namespace omnigraph::store {
-class ObjectStore;
-}
+#include "omnigraph/store/object_store.h"
 
 namespace omnigraph::lance {
 
@@ -48,7 +45,7 @@ class FileReader {
   /// one when the
   ///         metadata is longer.
   static Result<std::shared_ptr<const FileReader>> Open(
-      std::shared_ptr<store::ObjectStore> object_store, std::string path,
+      std::shared_ptr<store::ObjectStore> store, std::string path,
       std::optional<uint64_t> size = std::nullopt);
   ~FileReader();
 
@@ -83,8 +80,8 @@ class FileReader {
   Result<std::shared_ptr<arrow::RecordBatch>> ReadRange(std::span<const ColumnRequest> columns,
                                                         int64_t offset, int64_t count) const;
 
-  /// These rows, in the given order. REQUIRES: `row_offsets` ascending (repeats are allowed).
-  /// Errors and cost: as ReadRange().
+  /// These rows, in the given order. REQUIRES: `row_offsets` strictly ascending, else kInvalid
+  /// (`lance.file.range`). Errors and cost: as ReadRange().
   Result<std::shared_ptr<arrow::RecordBatch>> Take(std::span<const ColumnRequest> columns,
                                                    std::span<const uint64_t> row_offsets) const;
 
