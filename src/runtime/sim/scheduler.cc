@@ -30,6 +30,9 @@ thread_local SimThread* t_self = nullptr;
 std::terminate_handler g_terminate_before = nullptr;
 std::array<char, 64> g_crash_note{};
 
+/// Threads start with a priority above this, demoted ones have one below.
+constexpr uint64_t kFirstPriorities = uint64_t{1} << 63;
+
 void AwaitBaton(sem_t* baton) {
   while (sem_wait(baton) != 0) {
     OG_CHECK(errno == EINTR);
@@ -77,9 +80,11 @@ Scheduler::Scheduler(const SimOptions& sim_options)
   // Swarm: each seed has a manner of scheduling of its own.
   SimRandom manner(options.seed, 5);
   constexpr std::array<uint64_t, 6> kBudgets = {1, 2, 4, 16, 64, 256};
+  constexpr std::array<uint64_t, 3> kDemotions = {4, 32, 256};
   constexpr std::array<double, 4> kSpurious = {0, 0, 0.01, 0.1};
   by_priority_ = manner.Below(2) == 0;
   budget_mean_ = kBudgets[manner.Below(kBudgets.size())];
+  demotion_mean_ = kDemotions[manner.Below(kDemotions.size())];
   spurious_wake = kSpurious[manner.Below(kSpurious.size())];
   sem_init(&done_, 0, 0);
 }
@@ -252,9 +257,9 @@ size_t Scheduler::ChooseReady() {
       best = i;
     }
   }
-  // Priorities change now and then, so that nobody starves and orders vary within a run.
-  if (schedule_random.Below(32) == 0) {
-    ready_[best]->priority = schedule_random.Next();
+  // Now and then the first becomes the last, so that nobody starves and orders vary within a run.
+  if (schedule_random.Below(demotion_mean_) == 0) {
+    ready_[best]->priority = --lowest_priority_;
   }
   return best;
 }
@@ -303,7 +308,7 @@ SimThread* Scheduler::StartThread(SimProcessState* process, std::string name,
   thread->name = std::move(name);
   thread->process = process;
   thread->body = std::move(body);
-  thread->priority = schedule_random.Next();
+  thread->priority = schedule_random.Next() | kFirstPriorities;
   threads_.push_back(std::move(owned));
   process->threads.push_back(thread);
   ++process->live_threads;

@@ -204,6 +204,8 @@ class Scheduler {
 
   SimRandom fail_random_;
   bool by_priority_ = false;
+  uint64_t demotion_mean_ = 1;                    ///< choices between two demotions
+  uint64_t lowest_priority_ = uint64_t{1} << 63;  ///< only goes down
   uint64_t budget_mean_ = 1;
   uint64_t budget_ = 1;  ///< points left until the baton may move
   size_t live_threads_ = 0;
