@@ -28,6 +28,8 @@ class Catalog;
 
 namespace omnigraph::graph {
 
+struct GraphAccess;
+
 /// Settings of an opened graph.
 struct GraphOptions {
   size_t open_tables_max = 64;  ///< opened table versions kept in memory
@@ -36,6 +38,8 @@ struct GraphOptions {
 /// One branch (main) of a graph, opened. Thread-safe; share it within a process.
 class Graph {
  public:
+  struct Impl;
+
   /// Create a graph: every table's version 1 (empty, ancient, tagged), the schema objects,
   /// `__manifest` version 1, then version 2 put if absent, which is the creation.
   ///
@@ -85,8 +89,7 @@ class Graph {
   Result<std::vector<CommitRecord>> Commits(const Snapshot& snapshot, int64_t limit);
 
  private:
-  friend class Publisher;
-  struct Impl;
+  friend struct GraphAccess;
   explicit Graph(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

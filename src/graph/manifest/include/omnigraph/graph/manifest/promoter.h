@@ -23,10 +23,14 @@ struct Promotion {
   bool foreign = false;           ///< an outside writer's version was gone over
 };
 
-/// Promote one table to the graph's head, which is read after the latest ordinary version (C7).
-/// Errors: any of the store.  Cost: 3 reads; 3 puts when the head was not promoted yet.
-Result<Promotion> PromoteTable(Graph& graph, TableId table);
-/// Promote every table whose version differs between `before` (may be null: all) and the head.
-Result<std::vector<Promotion>> PromoteAll(Graph& graph, const Snapshot* before);
+/// Promote tables to the graph's head, which is read after the latest ordinary versions (C7).
+///
+/// Tables that are promoted already cost their reads only.
+/// Errors: any of the store; kConflict (`promote.contended`).
+/// Cost:   per table two reads (a listing the first time), and three puts when it moved; two reads
+/// for the head.
+Result<std::vector<Promotion>> PromoteTables(Graph& graph, const std::vector<TableId>& tables);
+/// The same for every table of the graph.
+Result<std::vector<Promotion>> PromoteAll(Graph& graph);
 
 }  // namespace omnigraph::graph

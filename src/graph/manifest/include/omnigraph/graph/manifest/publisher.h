@@ -74,6 +74,9 @@ struct Proposal {
   std::vector<Enrolment> enrolments;
   std::vector<std::string> pause;  ///< types whose admission this commit pauses (F5)
 
+  /// Afterwards promote the touched tables (C7), best effort: Receipt::promoted says how that went.
+  bool promote = true;
+
   /// Called, in the queue, when something of the footprint moved since `base`: brings `proposal` up
   /// to `newest` (checks again over what changed, new bases and changes, sets `base`), or returns
   /// kConflict. Absent: any move of a table in the footprint is `commit.conflict`.
@@ -88,12 +91,17 @@ struct Receipt {
   /// The tables as this commit left them, by id: opened, so that the writer need not read them
   /// back.
   std::map<TableId, std::shared_ptr<const lance::Table>> tables;
+  /// OK: every touched table is promoted (or Proposal::promote was false). An error takes nothing
+  /// back; anybody may promote later.
+  Status promoted;
 };
 
 /// Thread-safe: writers of one process queue, and rarely lose to each other; between processes the
 /// put decides.
 class Publisher {
  public:
+  struct Impl;
+
   explicit Publisher(Graph* graph);
   ~Publisher();
   Publisher(const Publisher&) = delete;
@@ -113,7 +121,6 @@ class Publisher {
   Result<Receipt> Publish(Proposal proposal);
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
