@@ -24,7 +24,7 @@ Status Broken(std::string_view what) {
 
 class SimulatedDisk::Impl : public std::enable_shared_from_this<SimulatedDisk::Impl> {
  public:
-  explicit Impl(SimulatedDiskOptions options) : options_(options), state_(options.model) {}
+  explicit Impl(SimulatedDiskOptions options) : options_(options), state_(options.journal) {}
 
   const SimulatedDiskOptions& options() const { return options_; }
 
@@ -299,13 +299,8 @@ std::string SimulatedDisk::Describe(std::string_view path) const {
   return "simulated:" + std::string(path);
 }
 
-Status SimulatedDisk::MakeRoot() {
+Status SimulatedDisk::AnchorRoot() {
   return Status::OK();
-}
-
-Status SimulatedDisk::SyncRoot() {
-  OG_ASSIGN_OR_RETURN(const std::shared_ptr<DiskFolder> root, OpenFolder(""));
-  return root->Sync();
 }
 
 Result<std::shared_ptr<DiskFolder>> SimulatedDisk::OpenFolder(std::string_view path) {
@@ -392,19 +387,14 @@ PutPlan SimulatedDisk::PlanOf(PutStrength strength) const {
   if (chosen != nullptr) {
     return *chosen;
   }
-  switch (options.model) {
-    case DiskModel::kJournal:
-      return ordered ? kOrderedPlan : kStrictPlan;
-    case DiskModel::kNoJournal:
-      return ordered ? kOrderedPlan : kStrictFilePlan;
-    case DiskModel::kWeak:
-      return kStrictBothPlan;
+  if (!options.journal) {
+    return kStrictBothPlan;
   }
-  return kStrictBothPlan;
+  return ordered ? kOrderedPlan : kStrictPlan;
 }
 
 bool SimulatedDisk::OrdersUnlinks() const {
-  return impl_->options().model == DiskModel::kJournal;
+  return impl_->options().journal;
 }
 
 }  // namespace omnigraph::store

@@ -16,11 +16,11 @@
 
 #include "omnigraph/base/ids.h"
 #include "omnigraph/base/status.h"
+#include "omnigraph/graph/manifest/rejects_schema.h"
 #include "omnigraph/graph/manifest/snapshot.h"
 
 namespace arrow {
 class RecordBatch;
-class Schema;
 }  // namespace arrow
 
 namespace omnigraph::graph {
@@ -58,8 +58,7 @@ struct Reject {
   std::string replayed_as;
 };
 
-/// Arrow schema of the table `_ingest_rejects`.
-const std::shared_ptr<arrow::Schema>& RejectsSchema();
+/// Rows of the table `_ingest_rejects` (RejectsSchema()).
 Result<std::shared_ptr<arrow::RecordBatch>> RejectsBatch(const std::vector<Reject>& rejects);
 
 /// Which rejects to list; empty members select all.

@@ -1,0 +1,110 @@
+#include "status.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "enrol.h"
+#include "omnigraph/graph/ingest/rejects.h"
+#include "omnigraph/lance/memwal/log_reader.h"
+#include "omnigraph/lance/memwal/shard.h"
+#include "omnigraph/runtime/process.h"
+
+namespace omnigraph::graph {
+namespace {
+
+void FillFromLane(const Lane& lane, lance::ShardWriter& writer, ShardStatus* out) {
+  const LaneState state = lane.state();
+  out->owned_here = writer.status().ok();
+  out->owner = runtime::CurrentProcess().id;
+  out->epoch = writer.epoch();
+  out->tip_position = state.tip;
+  out->replay_after = writer.replay_after();
+  out->pending = static_cast<uint64_t>(state.rows);
+  out->pending_bytes = state.bytes;
+  out->last_error = writer.status().ok() ? "" : writer.status().ToString();
+  if (state.oldest.count() > 0) {
+    out->oldest_pending_s =
+        std::chrono::duration<double>(runtime::MonotonicNow() - state.oldest).count();
+  }
+}
+
+/// A shard that this process does not own: its manifest and the tail of its log.
+Status FillFromLog(const lance::ShardLocation& location, ShardStatus* out) {
+  OG_ASSIGN_OR_RETURN(const std::optional<lance::ShardOwnerInfo> info,
+                      lance::ReadOwnerInfo(location));
+  if (info.has_value()) {
+    out->epoch = info->epoch;
+    out->replay_after = info->replay_after;
+    if (info->owner.has_value()) {
+      out->owner = info->owner->process_id;
+      out->address = info->owner->address;
+    }
+  }
+  out->tip_position = out->folded_position;
+  int64_t oldest_ms = 0;
+  const Result<lance::LogTail> tail =
+      lance::LogReader(location).ReadAfter(out->folded_position, [&](const lance::LogEntry& entry) {
+        out->tip_position = entry.position;
+        out->pending += static_cast<uint64_t>(entry.rows());
+        out->pending_bytes += entry.rows() > 0 ? static_cast<uint64_t>(entry.size_bytes) : 0;
+        if (oldest_ms == 0 && entry.mark.has_value()) {
+          oldest_ms = entry.mark->at_ms;
+        }
+        return Status::OK();
+      });
+  if (!tail.ok()) {
+    out->last_error = tail.status().ToString();
+  } else if (tail->torn) {
+    out->last_error = fmt::format("the entry at position {} is torn", tail->tip);
+  }
+  if (oldest_ms > 0) {
+    const double age = static_cast<double>(runtime::WallNow().count()) / 1e6 -
+                       static_cast<double>(oldest_ms) / 1e3;
+    out->oldest_pending_s = std::max(age, 0.0);
+  }
+  return Status::OK();
+}
+
+}  // namespace
+
+Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes) {
+  const SnapshotRef snapshot = graph.snapshot();
+  IngestStatus out;
+  out.graph_id = snapshot->graph_id;
+  out.branch = snapshot->branch;
+  out.sequence = snapshot->sequence;
+  for (const auto& [id, table] : snapshot->tables) {
+    for (const auto& [shard, position] : table.shards) {
+      ShardStatus status;
+      status.kind = TableKindName(table.kind);
+      status.type = table.name;
+      status.table_id = id;
+      status.shard = shard;
+      status.folded_position = position;
+      status.visible = table.visible;
+      status.superseded = table.superseded;
+      status.rejected = table.rejected;
+      status.paused =
+          std::binary_search(snapshot->paused.begin(), snapshot->paused.end(), table.name);
+      if (const auto lane = lanes.find(id); lane != lanes.end()) {
+        FillFromLane(*lane->second, lane->second->writer(), &status);
+      } else {
+        OG_RETURN_NOT_OK(FillFromLog(ShardOf(graph, table), &status));
+      }
+      status.acked = table.acked + status.pending;
+      out.shards.push_back(std::move(status));
+    }
+  }
+  OG_ASSIGN_OR_RETURN(out.open_rejects_by_code, CountRejects(graph, *snapshot));
+  if (snapshot->foreign_version != 0) {
+    out.notes.push_back(
+        fmt::format("an outside writer put version {} over the graph's {}: it is "
+                    "stepped over, and the next commit goes above it",
+                    snapshot->foreign_version, snapshot->sequence));
+  }
+  return out;
+}
+
+}  // namespace omnigraph::graph
