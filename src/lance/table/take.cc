@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "fragment_reader.h"
 #include "omnigraph/lance/table/table.h"
@@ -61,24 +60,17 @@ Result<arrow::ArrayVector> TakeSorted(const Table& table, const std::vector<uint
   return columns;
 }
 
-/// Put rows read in `order` (sorted position -> asked position) back into the order asked.
-Result<std::shared_ptr<arrow::RecordBatch>> Reorder(
-    const std::shared_ptr<arrow::RecordBatch>& sorted, const std::vector<size_t>& order) {
-  if (std::is_sorted(order.begin(), order.end())) {
-    return sorted;
-  }
-  std::vector<uint64_t> where(order.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    where[order[i]] = i;
-  }
+/// Rows of a batch at these places, in this order.
+Result<std::shared_ptr<arrow::RecordBatch>> Pick(const std::shared_ptr<arrow::RecordBatch>& batch,
+                                                 const std::vector<uint64_t>& places) {
   arrow::UInt64Builder builder;
-  OG_RETURN_NOT_OK(builder.AppendValues(where));
+  OG_RETURN_NOT_OK(builder.AppendValues(places));
   OG_ASSIGN_OR_RETURN(const std::shared_ptr<arrow::Array> indices, builder.Finish());
   arrow::compute::ExecContext context;
   context.set_use_threads(false);
-  OG_ASSIGN_OR_RETURN(const arrow::Datum taken,
-                      arrow::compute::Take(sorted, indices,
-                                           arrow::compute::TakeOptions::NoBoundsCheck(), &context));
+  OG_ASSIGN_OR_RETURN(
+      const arrow::Datum taken,
+      arrow::compute::Take(batch, indices, arrow::compute::TakeOptions::NoBoundsCheck(), &context));
   return taken.record_batch();
 }
 
@@ -90,23 +82,26 @@ Result<std::shared_ptr<arrow::RecordBatch>> Table::Take(
       const std::vector<ColumnTarget> targets,
       ResolveColumns(*this, columns.empty() ? std::nullopt : std::optional(columns)));
   OG_RETURN_NOT_OK(CheckLive(*this, addresses));
-  std::vector<size_t> order(addresses.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return addresses[a] < addresses[b]; });
-  std::vector<uint64_t> sorted;
-  sorted.reserve(order.size());
-  for (const size_t i : order) {
-    sorted.push_back(addresses[i]);
-  }
+  std::vector<uint64_t> sorted(addresses.begin(), addresses.end());
+  std::ranges::sort(sorted);
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
   OG_ASSIGN_OR_RETURN(arrow::ArrayVector arrays, TakeSorted(*this, sorted, targets));
   arrow::FieldVector fields;
   for (const ColumnTarget& target : targets) {
     fields.push_back(target.field);
   }
   const auto batch = arrow::RecordBatch::Make(
-      arrow::schema(std::move(fields)), static_cast<int64_t>(addresses.size()), std::move(arrays));
-  return Reorder(batch, order);
+      arrow::schema(std::move(fields)), static_cast<int64_t>(sorted.size()), std::move(arrays));
+  if (std::ranges::equal(sorted, addresses)) {
+    return batch;
+  }
+  std::vector<uint64_t> places;
+  places.reserve(addresses.size());
+  for (const uint64_t address : addresses) {
+    places.push_back(
+        static_cast<uint64_t>(std::ranges::lower_bound(sorted, address) - sorted.begin()));
+  }
+  return Pick(batch, places);
 }
 
 }  // namespace omnigraph::lance
