@@ -1,0 +1,101 @@
+/// \file
+/// BTREE segments on a utf8 column: building one, adding one to a change, merging them in tiers.
+///
+/// A segment is two Lance files under `_indices/<uuid>/` that official readers use as they are,
+/// with a Bloom filter of ours in the smaller one. Format: docs/format/lance-btree.md.
+///
+/// Segments are derived data: losing one makes lookups slower, never wrong. The number of segments
+/// grows with the logarithm of the rows, and the bytes written per row for merging with it.
+#pragma once
+
+#include <arrow/array.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "omnigraph/base/status.h"
+#include "omnigraph/lance/table/change.h"
+#include "omnigraph/lance/table/location.h"
+#include "omnigraph/lance/table/manifest.h"
+#include "omnigraph/lance/table/table.h"
+
+namespace omnigraph::lance {
+
+/// Details type of a BTREE entry; its value is empty.
+inline constexpr std::string_view kBTreeDetailsUrl = "/lance.table.BTreeIndexDetails";
+
+struct BTreeOptions {
+  /// Column to index: top-level, utf8.
+  std::string column = "id";
+  /// Rows of one page. Smaller: fewer bytes per key that is looked up, a longer page table.
+  uint32_t page_rows = 256;
+  /// Segments of one size class that are merged into one; a class spans a factor of this.
+  uint32_t merge_fan = 8;
+  /// A merge makes no segment larger than about this, and one segment covers no more than this of
+  /// a large change. It bounds the memory and the time that one commit spends on the index.
+  uint64_t segment_bytes_max = uint64_t{128} << 20;
+};
+
+/// What the entries of the index on `column` are called: `<column>_idx`.
+std::string BTreeIndexName(std::string_view column);
+
+/// Which rows a segment stands for.
+struct BTreeCoverage {
+  std::string column = "id";
+  int32_t field_id = 0;
+  uint64_t dataset_version = 0;
+  /// Ascending. Every row of these fragments with a value is in the segment.
+  std::vector<uint32_t> fragment_ids;
+};
+
+/// Builds one segment in memory. Single-owner.
+class BTreeBuilder {
+ public:
+  explicit BTreeBuilder(uint32_t page_rows = BTreeOptions().page_rows);
+  ~BTreeBuilder();
+  BTreeBuilder(BTreeBuilder&&) noexcept;
+
+  /// Rows whose row ids go on from `first_row_id`. The array is shared until Finish.
+  void Add(std::shared_ptr<arrow::StringArray> keys, uint64_t first_row_id);
+  /// Rows with a row id each. REQUIRES: equal lengths, no null row ids.
+  void Add(std::shared_ptr<arrow::StringArray> keys, std::shared_ptr<arrow::UInt64Array> row_ids);
+
+  int64_t rows() const;
+
+  /// Sort (nothing to do where the keys came in order), put both files (ordered strength), and
+  /// return the entry for Change::new_indices. Call once.
+  ///
+  /// Row ids are stable ids where the table has them, else addresses.
+  /// Errors: any kind from ObjectStore.
+  /// Cost:   two puts.
+  Result<IndexMetadata> Finish(const TableLocation& location, const BTreeCoverage& coverage);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Cover the added fragments of `change`: one new segment, merged with older ones where a tier is
+/// full (they go to `removed_indices`).
+///
+/// `keys`: the values of the added rows in row order, all added fragments joined, cut anywhere;
+/// empty: they are read back from the added data files. Fragments that keep old row ids
+/// (compaction) are left to Table, which carries coverage over. Ids are those that a commit on
+/// `base` will assign: after Rebase onto a version that assigned ids itself, the segment is dropped
+/// from the change with the removals that belong to it, and the rows are found by scanning until
+/// CoverRows; or call this again with the new base.
+///
+/// Errors: kInvalid (`index.column`: no such utf8 column; `index.keys`: `keys` do not match the
+///         added rows), kCorruption, any kind from ObjectStore.
+/// Cost:   two puts; with merges, on average a few reads and writes of each row over its life.
+Status AddBTreeSegment(const Table& base, const std::vector<std::shared_ptr<arrow::Array>>& keys,
+                       Change* change, const BTreeOptions& options = {});
+
+/// A change that covers what no segment covers, and merges where due. Empty where all is well.
+///
+/// Errors and cost: as AddBTreeSegment, plus reading the column of uncovered fragments.
+Result<Change> CoverRows(const Table& table, const BTreeOptions& options = {});
+
+}  // namespace omnigraph::lance
