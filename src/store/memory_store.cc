@@ -8,6 +8,7 @@
 #include "errors.h"
 #include "list_page.h"
 #include "omnigraph/runtime/clock.h"
+#include "omnigraph/runtime/fail_point.h"
 #include "omnigraph/runtime/mutex.h"
 
 namespace omnigraph::store {
@@ -34,6 +35,7 @@ class MemoryStore::Impl {
     // Copied, so that a caller may use its memory again.
     OG_ASSIGN_OR_RETURN(std::shared_ptr<arrow::Buffer> whole, arrow::ConcatenateBuffers(bytes));
     const int64_t now = runtime::WallNow().count();
+    OG_RETURN_NOT_OK(CheckAlive());
     runtime::MutexLock lock(mutex_);
     OG_RETURN_NOT_OK(CheckFolders(path));
     const auto found = objects_.find(path);
@@ -70,6 +72,7 @@ class MemoryStore::Impl {
 
   Status Erase(std::string_view path) {
     OG_RETURN_NOT_OK(CheckObjectPath(path));
+    OG_RETURN_NOT_OK(CheckAlive());
     runtime::MutexLock lock(mutex_);
     const auto found = objects_.find(path);
     if (found != objects_.end()) {
@@ -79,6 +82,13 @@ class MemoryStore::Impl {
   }
 
  private:
+  /// Destructors of a killed simulated process change nothing.
+  static Status CheckAlive() {
+    return runtime::InKilledProcess()
+               ? Unavailable("store.process_killed", "the dead change nothing")
+               : Status::OK();
+  }
+
   /// The first name behind everything in `folder`, which ends in '/'.
   static std::string PastFolder(std::string folder) {
     folder.back() = static_cast<char>('/' + 1);

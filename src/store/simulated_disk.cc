@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "omnigraph/runtime/clock.h"
+#include "omnigraph/runtime/fail_point.h"
 #include "omnigraph/runtime/mutex.h"
 #include "simulated_state.h"
 
@@ -34,6 +35,9 @@ class SimulatedDisk::Impl : public std::enable_shared_from_this<SimulatedDisk::I
   auto With(uint64_t epoch, std::string_view step, Body body)
       -> decltype(body(std::declval<SimulatedState&>())) {
     std::function<void(std::string_view)> hook;
+    if (runtime::InKilledProcess()) {
+      return Unavailable("store.process_killed", "the dead change nothing");
+    }
     auto result = [&]() -> decltype(body(std::declval<SimulatedState&>())) {
       runtime::MutexLock lock(mutex_);
       if (epoch != epoch_) {
