@@ -165,12 +165,13 @@ void MeasurePuts(const std::string& work, const Size& size) {
   const Bytes payload = RandomPayload(size.bytes);
   const std::string root = work + "/put_" + size.name;
   const auto disk = store::OpenLocalDisk(root).ValueOrDie();
-  OG_CHECK_OK(disk->AnchorRoot());
+  OG_CHECK_OK(disk->MakeRoot());
   std::vector<Way> ways;
   ways.push_back(AppendWay("append", root + "/append", 0, true, payload));
   ways.push_back(AppendWay("append_dsync", root + "/append_dsync", O_DSYNC, false, payload));
   ways.push_back(PlanWay(root, disk, store::kOrderedPlan, payload));
   ways.push_back(PlanWay(root, disk, store::kStrictPlan, payload));
+  ways.push_back(PlanWay(root, disk, store::kStrictFilePlan, payload));
   ways.push_back(PlanWay(root, disk, store::kStrictBothPlan, payload));
   ways.push_back(PlanWay(root, disk, store::kLinkFirstPlan, payload));
   ways.push_back(RenameWay(root + "/rename", payload));

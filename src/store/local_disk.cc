@@ -233,8 +233,8 @@ class LocalFolder : public DiskFolder {
   std::atomic<bool> no_unnamed_{false};
 };
 
-/// Sync one ancestor of the root. One that this process may not open was not made by it.
-Status SyncAncestor(const std::string& path) {
+/// Sync the root or one of its ancestors. One that this process may not open was not made by it.
+Status SyncByPath(const std::string& path) {
   const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) {
     return errno == EACCES || errno == EPERM ? Status::OK() : ErrnoStatus(errno, "open", path);
@@ -249,23 +249,27 @@ class LocalDisk : public Disk {
 
   std::string Describe(std::string_view path) const override { return FullPath(path); }
 
-  Status AnchorRoot() override {
-    OG_RETURN_NOT_OK(MakeRoot());
+  Status MakeRoot() override {
+    OG_RETURN_NOT_OK(MakeFoldersOfRoot());
     LookAtFileSystem();
+    return Status::OK();
+  }
+
+  Status SyncRoot() override {
     struct stat here{};
     if (stat(root_.c_str(), &here) != 0) {
       return ErrnoStatus(errno, "look at", root_);
     }
-    std::string path = root_;
-    while (path != "/") {
-      path = ParentOf(path);
+    for (std::string path = root_;; path = ParentOf(path)) {
       struct stat above{};
       if (stat(path.c_str(), &above) == 0 && above.st_dev != here.st_dev) {
-        break;  // a mount point: its entry above is no part of this file system
+        return Status::OK();  // a mount point: its entry above is no part of this file system
       }
-      OG_RETURN_NOT_OK(SyncAncestor(path));
+      OG_RETURN_NOT_OK(SyncByPath(path));
+      if (path == "/") {
+        return Status::OK();
+      }
     }
-    return Status::OK();
   }
 
   Result<std::shared_ptr<DiskFolder>> OpenFolder(std::string_view path) override {
@@ -347,7 +351,7 @@ class LocalDisk : public Disk {
     if (strength == PutStrength::kOrdered) {
       return kOrderedPlan;
     }
-    return kind == FileSystemKind::kExt4Journal ? kStrictPlan : kStrictBothPlan;
+    return kind == FileSystemKind::kExt4Journal ? kStrictPlan : kStrictFilePlan;
   }
 
   bool OrdersUnlinks() const override {
@@ -375,7 +379,7 @@ class LocalDisk : public Disk {
     }
   }
 
-  Status MakeRoot() const {
+  Status MakeFoldersOfRoot() const {
     for (size_t at = root_.find('/', 1);; at = root_.find('/', at + 1)) {
       const std::string path = root_.substr(0, at);
       if (mkdir(path.c_str(), kFolderMode) != 0 && errno != EEXIST) {

@@ -41,12 +41,17 @@ Result<std::shared_ptr<AnchoredFolder>> LocalFolders::Anchored(std::string_view 
   }
   std::shared_ptr<DiskFolder> handle;
   if (path.empty()) {
-    OG_RETURN_NOT_OK(disk_->AnchorRoot());
+    OG_RETURN_NOT_OK(AnchorRoot());
     OG_ASSIGN_OR_RETURN(handle, disk_->OpenFolder(path));
   } else {
     OG_ASSIGN_OR_RETURN(const std::shared_ptr<AnchoredFolder> parent, Anchored(ParentOf(path)));
     OG_ASSIGN_OR_RETURN(handle, OpenOrMake(path));
-    const Status synced = parent->handle().Sync();
+    // The folder itself too: without a journal its parent's sync writes the entry, not the folder
+    // that it names.
+    Status synced = handle->Sync();
+    if (synced.ok()) {
+      synced = parent->handle().Sync();
+    }
     if (!synced.ok()) {
       return SyncFailed(synced);
     }
@@ -54,6 +59,12 @@ Result<std::shared_ptr<AnchoredFolder>> LocalFolders::Anchored(std::string_view 
   auto folder = std::make_shared<AnchoredFolder>(std::move(handle));
   Remember(path, folder);
   return folder;
+}
+
+Status LocalFolders::AnchorRoot() {
+  OG_RETURN_NOT_OK(disk_->MakeRoot());
+  const Status synced = disk_->SyncRoot();
+  return synced.ok() ? Status::OK() : SyncFailed(synced);
 }
 
 Result<std::shared_ptr<DiskFolder>> LocalFolders::OpenOrMake(std::string_view path) {

@@ -58,6 +58,7 @@ class LocalFolders {
 
   std::shared_ptr<AnchoredFolder> Find(std::string_view path);
   void Remember(std::string_view path, const std::shared_ptr<AnchoredFolder>& folder);
+  Status AnchorRoot();
   Result<std::shared_ptr<DiskFolder>> OpenOrMake(std::string_view path);
   void Refill(AnchoredFolder& folder);
   void RequestRefill(const std::shared_ptr<AnchoredFolder>& folder);

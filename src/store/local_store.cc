@@ -51,8 +51,9 @@ Result<std::vector<std::shared_ptr<arrow::Buffer>>> ReadJoined(const OpenObject&
                                                                std::span<const ByteRange> ranges) {
   std::vector<size_t> order(ranges.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return ranges[a].offset < ranges[b].offset; });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(ranges[a].offset, a) < std::pair(ranges[b].offset, b);
+  });
   std::vector<std::shared_ptr<arrow::Buffer>> parts(ranges.size());
   for (size_t first = 0; first < order.size();) {
     const uint64_t begin = ranges[order[first]].offset;

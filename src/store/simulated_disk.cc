@@ -25,7 +25,7 @@ Status Broken(std::string_view what) {
 
 class SimulatedDisk::Impl : public std::enable_shared_from_this<SimulatedDisk::Impl> {
  public:
-  explicit Impl(SimulatedDiskOptions options) : options_(options), state_(options.journal) {}
+  explicit Impl(SimulatedDiskOptions options) : options_(options), state_(options.model) {}
 
   const SimulatedDiskOptions& options() const { return options_; }
 
@@ -303,8 +303,13 @@ std::string SimulatedDisk::Describe(std::string_view path) const {
   return "simulated:" + std::string(path);
 }
 
-Status SimulatedDisk::AnchorRoot() {
+Status SimulatedDisk::MakeRoot() {
   return Status::OK();
+}
+
+Status SimulatedDisk::SyncRoot() {
+  OG_ASSIGN_OR_RETURN(const std::shared_ptr<DiskFolder> root, OpenFolder(""));
+  return root->Sync();
 }
 
 Result<std::shared_ptr<DiskFolder>> SimulatedDisk::OpenFolder(std::string_view path) {
@@ -391,14 +396,19 @@ PutPlan SimulatedDisk::PlanOf(PutStrength strength) const {
   if (chosen != nullptr) {
     return *chosen;
   }
-  if (!options.journal) {
-    return kStrictBothPlan;
+  switch (options.model) {
+    case DiskModel::kJournal:
+      return ordered ? kOrderedPlan : kStrictPlan;
+    case DiskModel::kNoJournal:
+      return ordered ? kOrderedPlan : kStrictFilePlan;
+    case DiskModel::kWeak:
+      return kStrictBothPlan;
   }
-  return ordered ? kOrderedPlan : kStrictPlan;
+  return kStrictBothPlan;
 }
 
 bool SimulatedDisk::OrdersUnlinks() const {
-  return impl_->options().journal;
+  return impl_->options().model == DiskModel::kJournal;
 }
 
 }  // namespace omnigraph::store

@@ -93,8 +93,10 @@ uint64_t NextChance(uint64_t* state) {
   return mixed ^ (mixed >> 31);
 }
 
-SimulatedState::SimulatedState(bool journal)
-    : journal_(journal), used_(std::make_shared<std::atomic<uint64_t>>(0)) {
+SimulatedState::SimulatedState(DiskModel model)
+    : model_(model),
+      journal_(model == DiskModel::kJournal),
+      used_(std::make_shared<std::atomic<uint64_t>>(0)) {
   root_ = NewNode(true);
 }
 
@@ -141,7 +143,6 @@ void SimulatedState::Add(const SimNodePtr& folder, const std::string& name,
   change.folder = folder;
   change.name = name;
   change.node = node;
-  change.node_synced = node->is_folder;
   Log(std::move(change));
 }
 
@@ -213,7 +214,11 @@ void SimulatedState::SyncFile(SimNode* file) {
     return;
   }
   for (NameChange& change : log_) {
-    change.node_synced = change.node_synced || change.node.get() == file;
+    const bool concerned = change.node.get() == file;
+    change.node_synced = change.node_synced || concerned;
+    const bool brings_name =
+        model_ == DiskModel::kNoJournal && concerned && change.kind == NameChange::Kind::kAdd;
+    change.entry_synced = change.entry_synced || brings_name;
   }
   FoldDurable();
 }
@@ -227,6 +232,7 @@ void SimulatedState::SyncFolder(const SimNode& folder) {
   }
   for (NameChange& change : log_) {
     change.entry_synced = change.entry_synced || change.folder.get() == &folder;
+    change.node_synced = change.node_synced || change.node.get() == &folder;
   }
   FoldDurable();
 }

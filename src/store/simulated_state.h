@@ -66,7 +66,7 @@ uint64_t NextChance(uint64_t* state);
 /// The state of one disk. Single-owner.
 class SimulatedState {
  public:
-  explicit SimulatedState(bool journal);
+  explicit SimulatedState(DiskModel model);
 
   SimNodePtr NewNode(bool is_folder);
   const SimNodePtr& root() const { return root_; }
@@ -116,6 +116,7 @@ class SimulatedState {
   void Collect(const SimTree& tree, const SimNode& folder, const std::string& prefix,
                uint64_t committed, std::vector<CrashFile>* files) const;
 
+  const DiskModel model_;
   const bool journal_;
   const std::shared_ptr<std::atomic<uint64_t>> used_;
   uint64_t next_id_ = 1;

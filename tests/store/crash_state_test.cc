@@ -35,9 +35,10 @@ struct Case {
 
 std::vector<Case> Cases() {
   return {{"Journal", {}},
-          {"NoJournal", {.journal = false}},
+          {"NoJournal", {.model = DiskModel::kNoJournal}},
+          {"Weak", {.model = DiskModel::kWeak}},
           {"JournalNamedTemporaries", {.unnamed_files = false}},
-          {"NoJournalNamedTemporaries", {.journal = false, .unnamed_files = false}}};
+          {"WeakNamedTemporaries", {.model = DiskModel::kWeak, .unnamed_files = false}}};
 }
 
 /// How many crash states break the rule that what `required` names is there whole, and that any
@@ -101,20 +102,28 @@ class CrashStates : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Disks, CrashStates, ::testing::ValuesIn(Cases()),
                          [](const auto& one) { return one.param.name; });
 
+/// Ordered puts on ext4 without a journal: durable when acked, but a name may come before its bytes
+/// while the put runs (docs/format/durable-put.md says why that is borne).
+bool MayTearUnacked(DiskModel model, PutStrength strength) {
+  return model == DiskModel::kNoJournal && strength == PutStrength::kOrdered;
+}
+
 // P1 and P2: the first put into new folders, and one into a known folder.
 TEST_P(CrashStates, PutIfAbsent_NameOnlyWithWholeBytes_AckedIsThere) {
   for (const PutStrength strength : {PutStrength::kStrict, PutStrength::kOrdered}) {
     for (const size_t size : {0, 1, 4'096, 3 * 4'096 + 5}) {
-      SimulatedDisk* disk = new SimulatedDisk(GetParam().disk);
-      const auto store = LocalStore::Make(std::shared_ptr<Disk>(disk), NoThread());
+      auto disk = std::make_shared<SimulatedDisk>(GetParam().disk);
+      const auto store = LocalStore::Make(disk, NoThread());
       const std::map<std::string, std::vector<std::string>> versions{
           {"f/g/old", {Pages(9'000, 'o')}}, {"f/g/new", {Pages(size, 'n')}}};
       std::vector<std::string> acked;
       for (const std::string path : {"f/g/old", "f/g/new"}) {
+        const std::string& bytes = versions.at(path)[0];
         const Verdict during = JudgeEveryStep(*disk, versions, acked, [&] {
-          return store->PutIfAbsent(path, BytesOf(versions.at(path)[0]), strength);
+          return store->PutIfAbsent(path, BytesOf(bytes), strength);
         });
-        EXPECT_EQ(during.torn, 0u) << path << " size " << size;
+        const bool tears = MayTearUnacked(GetParam().disk.model, strength) && !bytes.empty();
+        EXPECT_EQ(during.torn > 0, tears) << path << " size " << size;
         EXPECT_EQ(during.missing, 0u) << path << " size " << size;
         EXPECT_GT(during.states, 4u);
         acked.push_back(path);
@@ -185,10 +194,12 @@ TEST_P(CrashStates, PowerCutAnywhere_AckedSurvives) {
     });
     std::map<std::string, std::string> acked;
     std::map<std::string, std::string> tried;
+    PutStrength last_strength = PutStrength::kStrict;
     for (int i = 0; i < 12; ++i) {
       const std::string path = "f" + std::to_string(i % 3) + "/" + std::to_string(i);
       tried[path] = Pages((seed * 977 + static_cast<uint64_t>(i) * 3'571) % 20'000, 'p');
       const PutStrength strength = i % 2 == 0 ? PutStrength::kOrdered : PutStrength::kStrict;
+      last_strength = strength;
       const Status status = store->PutIfAbsent(path, BytesOf(tried[path]), strength);
       if (!status.ok()) {
         break;
@@ -197,7 +208,10 @@ TEST_P(CrashStates, PowerCutAnywhere_AckedSurvives) {
     }
     store = LocalStore::Make(disk, NoThread());
     for (const auto& [path, bytes] : disk->Image()) {
-      EXPECT_TRUE(IsHidden(path) || tried[path] == bytes) << "torn: " << path << " seed " << seed;
+      const bool may_tear =
+          !acked.contains(path) && MayTearUnacked(GetParam().disk.model, last_strength);
+      EXPECT_TRUE(IsHidden(path) || may_tear || tried[path] == bytes)
+          << "torn: " << path << " seed " << seed;
     }
     for (const auto& [path, bytes] : acked) {
       OG_ASSERT_OK_AND_ASSIGN(const auto read, store->Get(path));
@@ -226,29 +240,23 @@ TEST(CrashStatesPlans, LinkBeforeSync_IsFoundTorn) {
   auto disk =
       std::make_shared<SimulatedDisk>(SimulatedDiskOptions{.ordered_plan = &kLinkFirstPlan});
   const auto store = LocalStore::Make(disk, NoThread());
+  OG_ASSERT_OK(store->PutIfAbsent("first", BytesOf(""), PutStrength::kStrict));
   const std::string bytes = Pages(9'000, 'n');
-  bool empty_seen = false;
+  const std::map<std::string, std::vector<std::string>> versions{{"first", {""}}, {"x", {bytes}}};
   std::vector<std::string> steps;
-  const Verdict during = JudgeEveryStep(
-      *disk, {{"x", {bytes}}}, {},
-      [&] {
-        const Status status = store->PutIfAbsent("x", BytesOf(bytes), PutStrength::kOrdered);
-        return status;
-      },
-      &steps);
-  EXPECT_GT(during.torn, 0u);
-  EXPECT_EQ(steps, (std::vector<std::string>{"write", "link", "sync_file"}));
-  disk = std::make_shared<SimulatedDisk>(SimulatedDiskOptions{.ordered_plan = &kLinkFirstPlan});
+  bool empty_seen = false;
+  Verdict during;
   disk->SetStepHook([&](std::string_view step) {
-    if (step == "link") {
-      disk->VisitCrashStates(kStatesMax, [&](const DiskImage& image) {
-        empty_seen = empty_seen || (image.contains("x") && image.at("x").empty());
-      });
-    }
+    steps.emplace_back(step);
+    during.torn += Judge(*disk, versions, {"first"}).torn;
+    disk->VisitCrashStates(kStatesMax, [&](const DiskImage& image) {
+      empty_seen = empty_seen || (image.contains("x") && image.at("x").empty());
+    });
   });
-  OG_ASSERT_OK(
-      LocalStore::Make(disk, NoThread())->PutIfAbsent("x", BytesOf(bytes), PutStrength::kOrdered));
+  OG_ASSERT_OK(store->PutIfAbsent("x", BytesOf(bytes), PutStrength::kOrdered));
   disk->SetStepHook(nullptr);
+  EXPECT_EQ(steps, (std::vector<std::string>{"write", "link", "sync_file"}));
+  EXPECT_GT(during.torn, 0u);
   EXPECT_TRUE(empty_seen);
 }
 
@@ -256,45 +264,55 @@ TEST(CrashStatesPlans, LinkBeforeSync_IsFoundTorn) {
 // along.
 TEST(CrashStatesPlans, FolderSyncAloneWithoutJournal_IsFoundMissing) {
   auto disk = std::make_shared<SimulatedDisk>(
-      SimulatedDiskOptions{.journal = false, .strict_plan = &kStrictPlan});
+      SimulatedDiskOptions{.model = DiskModel::kNoJournal, .strict_plan = &kStrictPlan});
   const auto store = LocalStore::Make(disk, NoThread());
   OG_ASSERT_OK(store->PutIfAbsent("x", BytesOf("x"), PutStrength::kStrict));
   EXPECT_GT(Judge(*disk, {{"x", {"x"}}}, {"x"}).missing, 0u);
 }
 
-// The test can fail: without a journal the ordered steps do not order.
-TEST(CrashStatesPlans, OrderedWithoutJournal_IsFoundTorn) {
+// The test can fail: where a synced file does not bring its name along, ordered loses acked
+// objects.
+TEST(CrashStatesPlans, OrderedOnAWeakDisk_IsFoundMissing) {
   auto disk = std::make_shared<SimulatedDisk>(
-      SimulatedDiskOptions{.journal = false, .ordered_plan = &kOrderedPlan});
+      SimulatedDiskOptions{.model = DiskModel::kWeak, .ordered_plan = &kOrderedPlan});
   const auto store = LocalStore::Make(disk, NoThread());
-  const std::string bytes = Pages(9'000, 'n');
-  const Verdict during = JudgeEveryStep(*disk, {{"x", {bytes}}}, {}, [&] {
-    return store->PutIfAbsent("x", BytesOf(bytes), PutStrength::kOrdered);
-  });
-  EXPECT_GT(during.torn + Judge(*disk, {{"x", {bytes}}}, {"x"}).missing, 0u);
+  OG_ASSERT_OK(store->PutIfAbsent("x", BytesOf("x"), PutStrength::kOrdered));
+  EXPECT_GT(Judge(*disk, {{"x", {"x"}}}, {"x"}).missing, 0u);
 }
 
-// The test can fail: a put into a folder whose own name was never synced (B73).
-TEST(CrashStatesPlans, UnsyncedAncestor_IsFoundMissing) {
-  SimulatedDisk disk(SimulatedDiskOptions{.journal = false});
-  OG_ASSERT_OK(disk.MakeFolder("new"));
-  OG_ASSERT_OK_AND_ASSIGN(const auto folder, disk.OpenFolder("new"));
-  OG_ASSERT_OK_AND_ASSIGN(const auto file, folder->OpenUnnamed());
-  OG_ASSERT_OK(file->Write(BytesOf("x")));
-  OG_ASSERT_OK(file->SyncData());
-  OG_ASSERT_OK(folder->LinkUnnamed(*file, "x"));
-  OG_ASSERT_OK(file->Sync());
-  OG_ASSERT_OK(folder->Sync());
-  EXPECT_GT(Judge(disk, {{"new/x", {"x"}}}, {"new/x"}).missing, 0u);
+/// A put that forgets to sync `forgotten` of: the new folder itself, its parent.
+size_t MissingWithout(const std::string& forgotten) {
+  SimulatedDisk disk(SimulatedDiskOptions{.model = DiskModel::kNoJournal});
+  EXPECT_TRUE(disk.MakeFolder("new").ok());
+  const auto folder = disk.OpenFolder("new").ValueOrDie();
+  if (forgotten != "folder") {
+    EXPECT_TRUE(folder->Sync().ok());
+  }
+  if (forgotten != "parent") {
+    EXPECT_TRUE(disk.OpenFolder("").ValueOrDie()->Sync().ok());
+  }
+  const auto file = folder->OpenUnnamed().ValueOrDie();
+  EXPECT_TRUE(file->Write(BytesOf("x")).ok());
+  EXPECT_TRUE(file->SyncData().ok());
+  EXPECT_TRUE(folder->LinkUnnamed(*file, "x").ok());
+  EXPECT_TRUE(file->Sync().ok());
+  return Judge(disk, {{"new/x", {"x"}}}, {"new/x"}).missing;
+}
+
+// The test can fail: a put into a folder that was never synced, or whose name was never (P1, B73).
+TEST(CrashStatesPlans, UnsyncedFolderOrAncestor_IsFoundMissing) {
+  EXPECT_EQ(MissingWithout("nothing"), 0u);
+  EXPECT_GT(MissingWithout("folder"), 0u);
+  EXPECT_GT(MissingWithout("parent"), 0u);
 }
 
 // P3 (B71): each failed sync of a put is told as such, with unknown effect, and nothing acked is
 // lost by it.
 TEST(CrashStatesPlans, FailedSync_IsTypedAndUnknown) {
-  for (const bool journal : {true, false}) {
+  for (const DiskModel model : {DiskModel::kJournal, DiskModel::kNoJournal, DiskModel::kWeak}) {
     for (const PutStrength strength : {PutStrength::kStrict, PutStrength::kOrdered}) {
       for (uint64_t nth = 1; nth <= 8; ++nth) {
-        auto disk = std::make_shared<SimulatedDisk>(SimulatedDiskOptions{.journal = journal});
+        auto disk = std::make_shared<SimulatedDisk>(SimulatedDiskOptions{.model = model});
         const auto store = LocalStore::Make(disk, NoThread());
         disk->FailSync(nth);
         const Status status = store->PutIfAbsent("f/g/x", BytesOf("x"), strength);

@@ -82,9 +82,11 @@ class Disk {
 
   /// What a message calls the file at `path`.
   virtual std::string Describe(std::string_view path) const = 0;
-  /// Make the root and what is above it, and sync every ancestor of the root that this process may
-  /// open (P1).
-  virtual Status AnchorRoot() = 0;
+  /// Make the root and what is above it, where it is missing.
+  virtual Status MakeRoot() = 0;
+  /// Sync the root and every ancestor of it on the same file system that this process may open
+  /// (P1).
+  virtual Status SyncRoot() = 0;
   virtual Result<std::shared_ptr<DiskFolder>> OpenFolder(std::string_view path) = 0;
   /// Make one folder; an existing one is OK. Errors: kNotFound when its parent is absent.
   virtual Status MakeFolder(std::string_view path) = 0;

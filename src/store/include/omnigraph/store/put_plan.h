@@ -36,6 +36,8 @@ inline constexpr std::array kOrderedSteps{PutStep::kWrite, PutStep::kWriteback, 
                                           PutStep::kSyncFile};
 inline constexpr std::array kStrictSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kLink,
                                          PutStep::kSyncFolder};
+inline constexpr std::array kStrictFileSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kLink,
+                                             PutStep::kSyncFile};
 inline constexpr std::array kStrictBothSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kLink,
                                              PutStep::kSyncFile, PutStep::kSyncFolder};
 inline constexpr std::array kReplaceSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kReplace,
@@ -47,6 +49,9 @@ inline constexpr std::array kLinkFirstSteps{PutStep::kWrite, PutStep::kLink, Put
 inline constexpr PutPlan kOrderedPlan{"ordered", internal::kOrderedSteps};
 /// Rule P2, strict: where a synced folder brings the link count of its files along (a journal).
 inline constexpr PutPlan kStrictPlan{"strict", internal::kStrictSteps};
+/// Strict where a synced file brings its new name along, and a synced folder not its link count
+/// (ext4 without a journal).
+inline constexpr PutPlan kStrictFilePlan{"strict_file", internal::kStrictFileSteps};
 /// Strict on any file system: the link count is synced through the file, the entry through the
 /// folder.
 inline constexpr PutPlan kStrictBothPlan{"strict_both", internal::kStrictBothSteps};

@@ -21,10 +21,21 @@
 
 namespace omnigraph::store {
 
+/// What a sync of a file or folder brings along, and so what a power cut may keep of the rest.
+enum class DiskModel : uint8_t {
+  /// ext4 with a journal: names survive in the order made; a sync commits everything up to what it
+  /// concerns.
+  kJournal,
+  /// ext4 without: any subset of the unsynced names; a sync of a file brings its new name along, a
+  /// sync of a folder
+  /// neither the link counts of its files nor the folders in it.
+  kNoJournal,
+  /// The least that is promised anywhere: as kNoJournal, and a sync of a file brings no name along.
+  kWeak,
+};
+
 struct SimulatedDiskOptions {
-  /// True: as ext4 with a journal. False: a power cut keeps any subset of the unsynced names, and
-  /// plans are strict.
-  bool journal = true;
+  DiskModel model = DiskModel::kJournal;
   /// False: OpenUnnamed answers kUnsupported, and the local store falls back to hidden names.
   bool unnamed_files = true;
   /// Bytes that fit; beyond it writes answer `store.full`.
@@ -63,7 +74,8 @@ class SimulatedDisk : public Disk {
   uint64_t syncs() const;
 
   std::string Describe(std::string_view path) const override;
-  Status AnchorRoot() override;
+  Status MakeRoot() override;
+  Status SyncRoot() override;
   Result<std::shared_ptr<DiskFolder>> OpenFolder(std::string_view path) override;
   Status MakeFolder(std::string_view path) override;
   Result<std::shared_ptr<DiskFile>> OpenFile(std::string_view path) override;
