@@ -13,7 +13,8 @@ namespace omnigraph::query {
 
 /// A bounded map from names of immutable things to the things, least recently used out first.
 ///
-/// Keys hold the identity of a table version, so an entry is never stale, only unused. Thread-safe;
+/// Keys hold the identity of a table version, so an entry is never stale, only unused. One cache
+/// serves one graph. Thread-safe;
 /// two threads that miss one key at a time both make it.
 class QueryCache {
  public:
