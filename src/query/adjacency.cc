@@ -9,10 +9,8 @@
 #include "omnigraph/graph/schema/physical.h"
 
 namespace omnigraph::query {
-namespace {
 
-/// Positions in `ids` of texts; -1 for the absent.
-Result<std::vector<int32_t>> IndexIn(const Column& texts, const Column& ids) {
+Result<std::vector<int32_t>> PositionsIn(const Column& texts, const Column& ids) {
   Column values = texts;
   if (!texts->type()->Equals(ids->type())) {
     OG_ASSIGN_OR_RETURN(values, arrow::compute::Cast(*texts, ids->type()));
@@ -27,6 +25,8 @@ Result<std::vector<int32_t>> IndexIn(const Column& texts, const Column& ids) {
   return positions;
 }
 
+namespace {
+
 /// Positions of the first row of each run of equal texts.
 Result<std::shared_ptr<arrow::Int32Array>> RunStarts(const arrow::StringArray& texts) {
   arrow::Int32Builder starts;
@@ -39,18 +39,18 @@ Result<std::shared_ptr<arrow::Int32Array>> RunStarts(const arrow::StringArray& t
   return std::static_pointer_cast<arrow::Int32Array>(array);
 }
 
-/// The same as IndexIn. Edges mostly come in runs of one source, and comparing a text with the one
-/// before it is much cheaper than a lookup.
+/// The same as PositionsIn. Edges mostly come in runs of one source, and comparing a text with the
+/// one before it is much cheaper than a lookup.
 Result<std::vector<int32_t>> IndexRuns(const Column& texts, const Column& ids) {
   if (texts->type_id() != arrow::Type::STRING) {
-    return IndexIn(texts, ids);
+    return PositionsIn(texts, ids);
   }
   OG_ASSIGN_OR_RETURN(const auto starts, RunStarts(static_cast<const arrow::StringArray&>(*texts)));
   if (starts->length() > texts->length() / 2) {
-    return IndexIn(texts, ids);
+    return PositionsIn(texts, ids);
   }
   OG_ASSIGN_OR_RETURN(const Column heads, TakeValues(texts, starts));
-  OG_ASSIGN_OR_RETURN(const std::vector<int32_t> found, IndexIn(heads, ids));
+  OG_ASSIGN_OR_RETURN(const std::vector<int32_t> found, PositionsIn(heads, ids));
   std::vector<int32_t> positions(static_cast<size_t>(texts->length()));
   for (int64_t run = 0; run < starts->length(); ++run) {
     const int64_t end = run + 1 < starts->length() ? starts->Value(run + 1) : texts->length();
@@ -78,10 +78,10 @@ std::vector<Half> HalvesOf(const EdgeList& edges, Direction direction) {
       continue;
     }
     if (direction != Direction::kReverse) {
-      halves.push_back({from, to, static_cast<int32_t>(i)});
+      halves.push_back({from, to, edges.RowOf(i)});
     }
     if (direction == Direction::kReverse || (direction == Direction::kBoth && from != to)) {
-      halves.push_back({to, from, static_cast<int32_t>(i)});
+      halves.push_back({to, from, edges.RowOf(i)});
     }
   }
   return halves;
@@ -105,12 +105,11 @@ std::vector<Half> SortBy(const std::vector<Half>& halves, int32_t Half::* member
 
 }  // namespace
 
-Result<std::shared_ptr<const EdgeList>> EdgeList::Make(TableColumns* edges, TableColumns* sources,
-                                                       TableColumns* targets) {
+Result<std::shared_ptr<const EdgeList>> EdgeList::Make(const EdgeTables& tables) {
   OG_ASSIGN_OR_RETURN(const std::vector<Column> ends,
-                      edges->Scan({schema::kSrcColumn, schema::kDstColumn}));
-  OG_ASSIGN_OR_RETURN(const Column source_ids, sources->Get(schema::kIdColumn));
-  OG_ASSIGN_OR_RETURN(const Column target_ids, targets->Get(schema::kIdColumn));
+                      tables.edges->Scan({schema::kSrcColumn, schema::kDstColumn}));
+  OG_ASSIGN_OR_RETURN(const Column source_ids, tables.sources->Get(schema::kIdColumn));
+  OG_ASSIGN_OR_RETURN(const Column target_ids, tables.targets->Get(schema::kIdColumn));
   OG_ASSIGN_OR_RETURN(std::vector<int32_t> from, IndexRuns(ends[0], source_ids));
   OG_ASSIGN_OR_RETURN(std::vector<int32_t> to, IndexRuns(ends[1], target_ids));
   return std::make_shared<const EdgeList>(std::move(from), std::move(to));
@@ -143,21 +142,36 @@ int64_t Adjacency::bytes() const {
   return static_cast<int64_t>((begin_.size() + neighbours_.size() + edges_.size()) * 4);
 }
 
-Result<std::shared_ptr<const Adjacency>> AdjacencyOf(TableColumns* edges, TableColumns* sources,
-                                                     TableColumns* targets, Direction direction,
+namespace {
+
+std::string KeyOf(const EdgeTables& tables, std::string_view what) {
+  return std::string(what) + "\n" + tables.edges->key() + "\n" + tables.sources->key() + "\n" +
+         tables.targets->key();
+}
+
+std::string KeyOf(const EdgeTables& tables, Direction direction) {
+  return KeyOf(tables, direction == Direction::kForward   ? "forward"
+                       : direction == Direction::kReverse ? "reverse"
+                                                          : "both");
+}
+
+}  // namespace
+
+std::shared_ptr<const Adjacency> FindAdjacency(const EdgeTables& tables, Direction direction,
+                                               QueryCache* cache) {
+  return std::static_pointer_cast<const Adjacency>(cache->Find(KeyOf(tables, direction)));
+}
+
+Result<std::shared_ptr<const Adjacency>> AdjacencyOf(const EdgeTables& tables, Direction direction,
                                                      QueryCache* cache) {
   using EntryRef = std::shared_ptr<const QueryCache::Entry>;
-  const std::string tables = edges->key() + "\n" + sources->key() + "\n" + targets->key();
-  const auto make_edges = [&]() -> Result<EntryRef> {
-    return EdgeList::Make(edges, sources, targets);
-  };
+  const auto make_edges = [&]() -> Result<EntryRef> { return EdgeList::Make(tables); };
   const auto make = [&]() -> Result<EntryRef> {
-    OG_ASSIGN_OR_RETURN(const EntryRef list, cache->GetOrMake("edges\n" + tables, make_edges));
-    const int64_t nodes = direction == Direction::kReverse ? targets->rows() : sources->rows();
-    return Adjacency::Make(static_cast<const EdgeList&>(*list), direction, nodes);
+    OG_ASSIGN_OR_RETURN(const EntryRef list, cache->GetOrMake(KeyOf(tables, "edges"), make_edges));
+    const auto& near = direction == Direction::kReverse ? *tables.targets : *tables.sources;
+    return Adjacency::Make(static_cast<const EdgeList&>(*list), direction, near.rows());
   };
-  const std::string name = "adjacency " + std::to_string(static_cast<int>(direction)) + "\n";
-  OG_ASSIGN_OR_RETURN(const EntryRef entry, cache->GetOrMake(name + tables, make));
+  OG_ASSIGN_OR_RETURN(const EntryRef entry, cache->GetOrMake(KeyOf(tables, direction), make));
   return std::static_pointer_cast<const Adjacency>(entry);
 }
 

@@ -71,4 +71,8 @@ int64_t QueryCache::bytes() const {
   return state_->bytes;
 }
 
+int64_t QueryCache::bytes_max() const {
+  return state_->bytes_max;
+}
+
 }  // namespace omnigraph::query

@@ -197,8 +197,9 @@ Status PatternMatch::Follow(const BoundHop& hop) {
   const Direction direction = hop.undirected  ? Direction::kBoth
                               : from_is_bound ? Direction::kForward
                                               : Direction::kReverse;
-  OG_ASSIGN_OR_RETURN(spec.adjacency, session_->AdjacencyFor(*hop.edge, direction));
   const auto& known_column = *relation_.columns[static_cast<size_t>(known)];
+  OG_ASSIGN_OR_RETURN(spec.adjacency,
+                      session_->AdjacencyFor(*hop.edge, direction, known_column, spec.max));
   Expansion expansion;
   if (spec.min > spec.max) {
     expansion = {MakePositions({}), MakePositions({}), MakePositions({})};

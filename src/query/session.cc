@@ -85,17 +85,32 @@ Result<TableColumns*> Session::TableOf(int variable) {
 }
 
 Result<std::shared_ptr<const Adjacency>> Session::AdjacencyFor(const schema::TypeDef& edge,
-                                                               Direction direction) {
+                                                               Direction direction,
+                                                               const arrow::Int32Array& starts,
+                                                               uint64_t hops) {
   const schema::TypeDef* source = query_.catalog->FindNode(edge.source);
   const schema::TypeDef* target = query_.catalog->FindNode(edge.target);
   OG_CHECK(source != nullptr && target != nullptr);
-  OG_ASSIGN_OR_RETURN(TableColumns * edges, TableOf(edge));
-  OG_ASSIGN_OR_RETURN(TableColumns * sources, TableOf(*source));
-  OG_ASSIGN_OR_RETURN(TableColumns * targets, TableOf(*target));
+  EdgeTables tables;
+  OG_ASSIGN_OR_RETURN(tables.edges, TableOf(edge));
+  OG_ASSIGN_OR_RETURN(tables.sources, TableOf(*source));
+  OG_ASSIGN_OR_RETURN(tables.targets, TableOf(*target));
   const bool is_shared =
       tables_[&edge].is_shared && tables_[source].is_shared && tables_[target].is_shared;
-  return AdjacencyOf(edges, sources, targets, direction,
-                     is_shared ? options_.cache : &local_cache_);
+  QueryCache* cache = is_shared ? options_.cache : &local_cache_;
+  if (auto found = FindAdjacency(tables, direction, cache)) {
+    return found;
+  }
+  // What later queries find in the cache is worth making whole.
+  constexpr int64_t kBytesPerEdge = 24;
+  const bool is_kept = is_shared && tables.edges->rows() < cache->bytes_max() / kBytesPerEdge;
+  if (!is_kept) {
+    OG_ASSIGN_OR_RETURN(auto partial, PartialAdjacency(tables, direction, starts, hops));
+    if (partial != nullptr) {
+      return partial;
+    }
+  }
+  return AdjacencyOf(tables, direction, cache);
 }
 
 Leaves Session::OverTable(int variable, int64_t rows) {

@@ -39,8 +39,11 @@ class Session {
   /// The table of a type. Errors: kExhausted (`query.table_too_large`) from 2^31 rows on.
   Result<TableColumns*> TableOf(const schema::TypeDef& type);
   Result<TableColumns*> TableOf(int variable);
+  /// An adjacency that holds at least all edges within some hops of the starts.
   Result<std::shared_ptr<const Adjacency>> AdjacencyFor(const schema::TypeDef& edge,
-                                                        Direction direction);
+                                                        Direction direction,
+                                                        const arrow::Int32Array& starts,
+                                                        uint64_t hops);
   /// Leaves of expressions over all rows of the table of `variable`.
   Leaves OverTable(int variable, int64_t rows);
   /// Leaves of expressions over the rows of a relation, which must outlive the result.

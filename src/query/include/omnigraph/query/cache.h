@@ -40,6 +40,7 @@ class QueryCache {
   std::shared_ptr<const Entry> Find(const std::string& key);
 
   int64_t bytes() const;
+  int64_t bytes_max() const;
 
  private:
   struct State;
