@@ -125,6 +125,14 @@ Status Binder::BindReturn(const ReadBody& read) {
     out_->aggregated = out_->aggregated || column.expr.has_aggregate();
     out_->columns.push_back(std::move(column));
   }
+  for (const BoundColumn& column : out_->columns) {
+    const ValueType& type = column.expr.type;
+    const bool is_many =
+        type.is_list() || (!type.is_entity() && type.property.form == Form::kVector);
+    if (out_->aggregated && is_many) {
+      return Error("T9", column.expr.at, fmt::format("{} cannot group", type.ToString()));
+    }
+  }
   return Status::OK();
 }
 
@@ -154,6 +162,9 @@ Status Binder::BindOrderKey(const OrderKey& key) {
     if (out_->columns[i].expr.Equals(expr)) {
       return by_column(i);
     }
+  }
+  if (expr.kind == BoundExpr::Kind::kEntity) {
+    OG_ASSIGN_OR_RETURN(expr, BindColumn(expr.index, "@id", key.expr.at));
   }
   if (expr.type.is_list() || expr.type.property.form == Form::kVector) {
     return Error("T9", key.expr.at, fmt::format("{} has no order", expr.type.ToString()));

@@ -170,9 +170,6 @@ Result<BoundExpr> Binder::BindVariable(const Expr& expr, Context context) {
   BoundExpr bound = MakeBound(BoundExpr::Kind::kEntity, {}, expr.at);
   bound.index = variable->second;
   bound.type.entity = out_->variables[static_cast<size_t>(variable->second)].type;
-  if (context == Context::kOrder) {
-    return BindColumn(bound.index, "@id", expr.at);
-  }
   return bound;
 }
 
