@@ -34,12 +34,11 @@ std::vector<lance::EntryRun> RunsOf(const std::vector<uint8_t>& minted, int64_t 
   return out;
 }
 
-AckEvent EventOf(const Result<lance::Receipt>& receipt, int64_t rows, int64_t first_line,
-                 int64_t last_line, runtime::Duration since) {
+AckEvent EventOf(const Result<lance::Receipt>& receipt, std::span<const int64_t> lines,
+                 runtime::Duration since) {
   AckEvent out;
-  out.rows = rows;
-  out.first_line = first_line;
-  out.last_line = last_line;
+  out.rows = static_cast<int64_t>(lines.size());
+  out.lines = lines;
   out.latency =
       std::chrono::duration_cast<std::chrono::microseconds>(runtime::MonotonicNow() - since);
   if (receipt.ok()) {
@@ -131,9 +130,8 @@ void Session::FailRows(const write::RowBatch& rows, int64_t from, const omnigrap
   AckEvent event;
   event.outcome = AckEvent::Outcome::kFailed;
   event.status = status;
-  event.rows = static_cast<int64_t>(rows.lines.size()) - from;
-  event.first_line = rows.lines[static_cast<size_t>(from)];
-  event.last_line = rows.lines.back();
+  event.lines = std::span(rows.lines).subspan(static_cast<size_t>(from));
+  event.rows = static_cast<int64_t>(event.lines.size());
   ledger_->Failed(event);
 }
 
@@ -141,17 +139,16 @@ omnigraph::Status Session::AppendSlice(Lane& lane, const std::shared_ptr<arrow::
                                        const write::RowBatch& rows, int64_t first) {
   const int64_t count = batch->num_rows();
   const size_t bytes = static_cast<size_t>(lance::EstimateEntryBytes(*batch));
-  const int64_t first_line = rows.lines[static_cast<size_t>(first)];
-  const int64_t last_line = rows.lines[static_cast<size_t>(first + count - 1)];
+  std::vector<int64_t> lines(rows.lines.begin() + first, rows.lines.begin() + first + count);
   const runtime::Duration start = runtime::MonotonicNow();
   lance::AppendRequest request;
   request.batch = batch;
   request.schema_hash = schema_hash_;
   request.runs = RunsOf(rows.minted, first, count, ledger_->options().actor);
-  request.on_settled = [ledger = ledger_, backlog = &core_.backlog(), bytes, count, first_line,
-                        last_line, start](const Result<lance::Receipt>& receipt) {
+  request.on_settled = [ledger = ledger_, backlog = &core_.backlog(), bytes,
+                        lines = std::move(lines), start](const Result<lance::Receipt>& receipt) {
     backlog->Release(bytes);
-    ledger->Settled(EventOf(receipt, count, first_line, last_line, start));
+    ledger->Settled(EventOf(receipt, lines, start));
   };
   core_.backlog().Add(bytes);
   ledger_->Submitted();

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,10 +62,8 @@ struct AckEvent {
   Outcome outcome = Outcome::kAcked;
   Status status;  ///< OK for kAcked
   int64_t rows = 0;
-  int64_t first_line =
-      0;  ///< lines of the first and the last row of the group (rows of other types lie between)
-  int64_t last_line = 0;
-  Uuid shard;  ///< receipt: (shard, epoch, position)
+  std::span<const int64_t> lines;  ///< line of each row; borrowed for the length of the call
+  Uuid shard;                      ///< receipt: (shard, epoch, position)
   uint64_t epoch = 0;
   uint64_t position = 0;
   std::chrono::microseconds latency{0};  ///< from the submission of the group to its settling
