@@ -46,7 +46,7 @@ Result<SettledPut> PutSettled(store::ObjectStore& store, const std::string& path
     }
     const Status put = store.PutIfAbsent(path, bytes, strength);
     if (put.ok()) {
-      return SettledPut{.ours = true, .other = nullptr};
+      return SettledPut{.ours = true, .other = nullptr, .doubtful = false};
     }
     if (CodeOf(put) == "store.sync_failed") {
       return WithUnknownEffect(put);
@@ -56,7 +56,7 @@ Result<SettledPut> PutSettled(store::ObjectStore& store, const std::string& path
     const Result<std::shared_ptr<arrow::Buffer>> stands = store.Get(path);
     if (stands.ok()) {
       const bool ours = SameBytes(bytes, **stands);
-      return SettledPut{.ours = ours, .other = ours ? nullptr : *stands};
+      return SettledPut{.ours = ours, .other = ours ? nullptr : *stands, .doubtful = unknown};
     }
     if (!IsNotFound(stands.status())) {
       last = stands.status();

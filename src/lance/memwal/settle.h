@@ -17,6 +17,9 @@ namespace omnigraph::lance {
 struct SettledPut {
   bool ours = false;
   std::shared_ptr<arrow::Buffer> other;
+  /// Some try went unanswered: our bytes may have stood there before `other`, where names are
+  /// deleted.
+  bool doubtful = false;
 };
 
 /// True if the scatter list and the buffer hold the same bytes.

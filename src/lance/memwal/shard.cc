@@ -212,6 +212,7 @@ class ShardWriter::Impl {
     if (!encoded.ok()) {
       return Failed(encoded.status(), /*retire=*/false);
     }
+    uint64_t doubt = 0;  // the first position at which a put of these rows went unanswered
     while (true) {
       const uint64_t position = last_position() + 1;
       const std::string path = location_.EntryPath(position);
@@ -235,20 +236,23 @@ class ShardWriter::Impl {
                           .batches = {rows.batch},
                           .size_bytes = encoded->size_bytes}};
       }
+      doubt = put->doubtful && doubt == 0 ? position : doubt;
       const Result<LogEntry> other = ParseEntry(put->other, position, path);
       if (other.ok() && other->epoch < epoch_ && other->is_sentinel) {
         Wrote(position, other->ours ? EntryKind::kOurSentinel : EntryKind::kForeignSentinel);
         continue;
       }
-      return Failed(WhyLost(other, position), /*retire=*/true);
+      return Failed(WhyLost(other, position, doubt), /*retire=*/true);
     }
   }
 
-  // Another's bytes stand at our position. A higher epoch's: ours are surely not written. Anything
-  // else means two owners.
-  Status WhyLost(const Result<LogEntry>& other, uint64_t position) const {
+  // Another's bytes stand at our position. A higher epoch's: ours are surely not written, unless a
+  // put of them went unanswered and that position may have been folded and collected since.
+  // Anything else means two owners.
+  Status WhyLost(const Result<LogEntry>& other, uint64_t position, uint64_t doubt) const {
     if (other.ok() && other->epoch > epoch_) {
-      return FencedStatus(other->epoch);
+      const Status fenced = FencedStatus(other->epoch);
+      return doubt == 0 || NeverCollected(doubt) ? fenced : WithUnknownEffect(fenced);
     }
     const std::string what =
         other.ok() ? fmt::format("rows of epoch {}", other->epoch) : other.status().message();
@@ -257,6 +261,17 @@ class ShardWriter::Impl {
                fmt::format("write position {} of shard {} in epoch {}: {} stand there; claim again",
                            position, location_.id.ToString(), epoch_, what),
                {.object = location_.EntryPath(position)}));
+  }
+
+  // Collection stays strictly below `replay_after`, which only grows.
+  bool NeverCollected(uint64_t position) const {
+    StoredShardManifest known;
+    {
+      runtime::MutexLock lock(mutex_);
+      known = manifest_;
+    }
+    const Result<StoredShardManifest> newest = chain_.ReadNewestFrom(known);
+    return newest.ok() && newest->manifest.replay_after <= position;
   }
 
   void Wrote(uint64_t position, EntryKind kind) {

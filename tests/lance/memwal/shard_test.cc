@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "hook_store.h"
 #include "memwal_builders.h"
 #include "omnigraph/runtime/mutex.h"
 #include "omnigraph/runtime/process.h"
@@ -442,6 +443,34 @@ TEST_F(ShardTest, PutThatSurelyHadNoEffect_KeepsTheWriter) {
     MustAppend(writer.get(), "c");
     EXPECT_THAT(IdsInLog(location_), ElementsAre("c"));
   }
+}
+
+// Found by the model (LogModel, s4_doubt): an unanswered put landed, was folded and collected, and
+// a late sentinel of the successor landed in its place. The rows must not be called "surely not
+// written".
+TEST_F(ShardTest, UnansweredPutThatWasCollected_IsUnknownToAFencedOwner) {
+  auto hooked = std::make_shared<testing::HookStore>(memory_);
+  const auto old_owner = MustClaim(TestShard(hooked));
+  hooked->OnNextPut(location_.EntryPath(2), [&] {
+    const auto successor = MustClaim(location_);
+    const uint64_t last = MustAppend(successor.get(), "b").position;
+    OG_ASSERT_OK(successor->AdvanceReplayAfter(last));
+    OG_ASSERT_OK(successor->Collect(last));
+    PutForeign(location_, 2, *EncodeSentinel(2, "late", ""));
+  });
+  const Result<Receipt> receipt = old_owner->AppendAndWait(Request("a"));
+  OG_EXPECT_ERROR(receipt, ErrorKind::kFenced, "memwal.fenced");
+  EXPECT_TRUE(GetErrorDetail(receipt.status())->effect_unknown());
+}
+
+// The same without collection: what stands there has always stood there.
+TEST_F(ShardTest, UnansweredPutThatDidNotLand_IsSurelyNotWritten) {
+  auto hooked = std::make_shared<testing::HookStore>(memory_);
+  const auto old_owner = MustClaim(TestShard(hooked));
+  hooked->OnNextPut(location_.EntryPath(2), [&] { MustClaim(location_); }, /*before=*/true);
+  const Result<Receipt> receipt = old_owner->AppendAndWait(Request("a"));
+  OG_EXPECT_ERROR(receipt, ErrorKind::kFenced, "memwal.fenced");
+  EXPECT_FALSE(GetErrorDetail(receipt.status())->effect_unknown());
 }
 
 // S4: a lower epoch's sentinel at our position is stepped over.
