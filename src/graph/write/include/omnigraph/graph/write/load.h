@@ -4,11 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "omnigraph/base/status.h"
 #include "omnigraph/graph/write/line_error.h"
+#include "omnigraph/graph/write/line_reader.h"
+
+namespace omnigraph::graph {
+class Graph;
+}  // namespace omnigraph::graph
 
 namespace omnigraph::write {
 
@@ -26,7 +33,7 @@ class ByteSource {
   virtual Result<size_t> Read(char* data, size_t size) = 0;
 };
 
-/// Rows that one type gained and lost.
+/// Rows that one type gained and lost; in mode overwrite `deleted` counts all rows that were there.
 struct LoadCounts {
   std::string kind;  ///< `node` or `edge`
   std::string type;
@@ -45,5 +52,41 @@ struct LoadReport {
   std::vector<LineError> errors;  ///< the first 100, by line
   std::string commit_id;          ///< empty when nothing was committed
 };
+
+/// How far a load is.
+struct LoadProgress {
+  int64_t lines = 0;
+  int64_t rows = 0;
+  bool checking = false;  ///< the input is read; checks against the graph and the commit remain
+};
+
+struct LoadOptions {
+  LoadMode mode = LoadMode::kMerge;
+  std::string actor;
+  std::string message;
+  size_t max_line_bytes = kMaxLineBytes;
+  /// Memory for hashes of keys; above it they spill into the store. More: fewer runs to merge.
+  size_t key_bytes_max = size_t{96} << 20;
+  /// Called now and then on the calling thread.
+  std::function<void(const LoadProgress&)> progress;
+};
+
+/// `append`, `merge` or `overwrite`. Errors: kInvalid (`load.mode`).
+Result<LoadMode> ParseLoadMode(std::string_view name);
+
+/// Load all of `input` as one commit, also when it holds no line; or change nothing.
+///
+/// A line that is refused, a duplicate key, an endpoint that does not exist, a broken `@unique` or
+/// `@card` refuses the whole input: then the report's `errors` say why, in order of lines, and
+/// nothing was committed. Rows waiting in a stream are not looked at: fold first.
+///
+/// Owner:   `graph` outlives the call.
+/// Threads: reads and parses on the calling thread, encodes and puts on one of its own.
+/// Errors:  kConflict (`commit.conflict`: the schema changed meanwhile), any of `input`, of the
+///          graph and of the store; with effect_unknown() when the commit could not be settled.
+/// Cost:    memory bounded whatever the input (about 400 MiB at most); the hashes of all keys,
+///          48 bytes each, are in memory up to `key_bytes_max` and then in the store. Scans the
+///          `id` column of the tables that it merges into or whose nodes it names.
+Result<LoadReport> Load(graph::Graph* graph, ByteSource* input, const LoadOptions& options);
 
 }  // namespace omnigraph::write
