@@ -121,7 +121,7 @@ class Claimant {
         manifest.owner.has_value() ? manifest.owner->address : std::string();
     const std::string process =
         manifest.owner.has_value() ? manifest.owner->process_id : "an official writer";
-    return Unavailable(
+    return Fenced(
         "ingest.not_owner",
         fmt::format("claim shard {}: {} at '{}' owns it (epoch {}); send the request there",
                     location_.id.ToString(), process, address, manifest.writer_epoch),

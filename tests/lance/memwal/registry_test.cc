@@ -78,7 +78,7 @@ TEST(ProcessRegistry, Claim_OfALivingOwnersShard_NamesItsAddress) {
   options.registry = MustStart(store);
   const Result<std::unique_ptr<ShardWriter>> refused =
       ShardWriter::Claim(location, options, nullptr);
-  OG_EXPECT_ERROR(refused, ErrorKind::kUnavailable, "ingest.not_owner");
+  OG_EXPECT_ERROR(refused, ErrorKind::kFenced, "ingest.not_owner");
   EXPECT_EQ(GetErrorDetail(refused.status())->place().object, "there:1");
   OG_ASSERT_OK(store->Delete("__processes/peer"));
   OG_EXPECT_OK(ShardWriter::Claim(location, options, nullptr));

@@ -100,7 +100,7 @@ class ShardWriter {
   /// Steps: judge the owner (S9), refuse a torn tail (S7), put the manifest of epoch + 1 with a
   /// claim id and settle it (S2), walk to the tip and put a sentinel there (S1, S3, S6), read the
   /// newest manifest again (S3), visit the entries above `published` in order, sentinels included.
-  /// Errors: kUnavailable (`ingest.not_owner`; Place.object is the owner's address), kFenced
+  /// Errors: kFenced (`ingest.not_owner`; Place.object is the owner's address), kFenced
   /// (`memwal.overtaken`),
   ///         kCorruption (`memwal.entry_torn`, `memwal.log_hole`), kUnsupported (`memwal.sealed`,
   ///         `memwal.reservations`), kInvalid (`memwal.spec`), the visitor's, any kind of
