@@ -1,0 +1,52 @@
+/// \file
+/// The HTTP server: sessions over the engine, on a few worker threads. Routes and bodies:
+/// docs/http.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "omnigraph/base/status.h"
+#include "omnigraph/graph/ingest/stream_ingest.h"
+
+namespace omnigraph::server {
+
+/// Settings of one Server.
+struct ServerOptions {
+  std::string host = "127.0.0.1";
+  uint16_t port = 8080;  ///< 0: any free one
+  int workers = 2;       ///< threads that run sessions and queries
+  int blocking = 2;      ///< threads that run folds, which may take seconds
+  /// Graph id to URI. Ids are 1 to 64 ASCII letters, digits and hyphens.
+  std::map<std::string, std::string> graphs;
+  graph::IngestOptions ingest;
+};
+
+/// Thread-safe.
+class Server {
+ public:
+  /// Open the graphs, bind, start the workers. Shards with pending rows and no living owner are
+  /// claimed.
+  ///
+  /// Errors: kInvalid (`server.graph_id`, `server.bind`), kUnavailable (`server.address_in_use`),
+  /// those of engine::Engine::Open.
+  static Result<std::unique_ptr<Server>> Start(ServerOptions options);
+  ~Server();
+
+  /// The bound address, `host:port`.
+  std::string address() const;
+  /// Wait for SIGINT or SIGTERM.
+  void WaitForSignal();
+  /// Graceful: no new connections; requests in flight end, streams settle what they have and are
+  /// told so; shards are given back. Idempotent.
+  Status Stop();
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace omnigraph::server

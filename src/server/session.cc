@@ -1,0 +1,449 @@
+#include "session.h"
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/json.hpp>
+#include <chrono>
+
+#include "omnigraph/engine/json.h"
+#include "omnigraph/query/printers.h"
+#include "omnigraph/runtime/clock.h"
+
+namespace omnigraph::server {
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+namespace json = boost::json;
+namespace {
+
+constexpr size_t kChunkBytes = size_t{512} << 10;
+constexpr uint32_t kHeaderBytesMax = 64u << 10;
+constexpr size_t kQueryBodyBytesMax = size_t{1} << 20;
+constexpr std::chrono::seconds kHeaderTimeout{60};
+constexpr std::chrono::seconds kBodyTimeout{300};
+constexpr std::chrono::milliseconds kRetryEvery{2};
+constexpr std::chrono::seconds kRetryFor{30};
+constexpr int kRetryAfterSeconds = 1;
+
+std::string_view ContentTypeOf(query::OutputFormat format) {
+  switch (format) {
+    case query::OutputFormat::kJson:
+      return "application/json";
+    case query::OutputFormat::kJsonl:
+      return "application/x-ndjson";
+    case query::OutputFormat::kCsv:
+      return "text/csv; charset=utf-8";
+    default:
+      return "text/plain; charset=utf-8";
+  }
+}
+
+/// The media type of a Content-Type header, without its parameters.
+std::string_view MediaType(beast::string_view header) {
+  const std::string_view all(header.data(), header.size());
+  const std::string_view type = all.substr(0, all.find(';'));
+  return type.substr(0, type.find_last_not_of(' ') + 1);
+}
+
+}  // namespace
+
+Session::Session(asio::ip::tcp::socket&& socket, std::shared_ptr<Shared> shared)
+    : stream_(std::move(socket)),
+      shared_(std::move(shared)),
+      chunk_(kChunkBytes),
+      retry_(stream_.get_executor()) {}
+
+void Session::Start() {
+  beast::error_code ignored;
+  stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  asio::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->ReadHeader(); });
+}
+
+void Session::OnStop() {
+  asio::post(stream_.get_executor(), [self = shared_from_this()] {
+    if (self->reading_header_) {
+      self->Close();
+    }
+  });
+}
+
+/// Border: nothing thrown by a library below leaves a handler.
+void Session::Guard(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    AnswerError(Internal("server.exception", std::string("internal error: ") + error.what()));
+  }
+}
+
+void Session::ReadHeader() {
+  parser_.emplace();
+  parser_->header_limit(kHeaderBytesMax);
+  parser_->body_limit(boost::none);
+  reading_header_ = true;
+  if (shared_->stopping.load()) {
+    Close();
+    return;
+  }
+  stream_.expires_after(kHeaderTimeout);
+  http::async_read_header(
+      stream_, buffer_, *parser_,
+      [self = shared_from_this()](beast::error_code error, size_t) { self->OnHeader(error); });
+}
+
+void Session::OnHeader(beast::error_code error) {
+  reading_header_ = false;
+  if (error == http::error::end_of_stream || error == asio::error::operation_aborted ||
+      error == beast::error::timeout) {
+    Close();
+    return;
+  }
+  if (error.failed()) {
+    keep_alive_ = false;
+    AnswerError(Invalid("http.bad_request",
+                        "the request is not HTTP/1.1 as this server reads it: " + error.message()));
+    return;
+  }
+  keep_alive_ = parser_->get().keep_alive();
+  Guard([this] { Dispatch(); });
+}
+
+void Session::Dispatch() {
+  const auto& request = parser_->get();
+  const Result<Route> route =
+      ParseRoute(std::string_view(request.method_string().data(), request.method_string().size()),
+                 std::string_view(request.target().data(), request.target().size()));
+  // A request that is refused before its body was read ends the connection: the body is still on
+  // its way.
+  const auto refuse = [&](const Status& status) {
+    keep_alive_ = keep_alive_ && parser_->is_done();
+    AnswerError(status);
+  };
+  if (!route.ok()) {
+    refuse(route.status());
+    return;
+  }
+  route_ = *route;
+  if (!route_.graph.empty()) {
+    Result<std::shared_ptr<engine::Engine>> engine = shared_->FindGraph(route_.graph);
+    if (!engine.ok()) {
+      refuse(engine.status());
+      return;
+    }
+    engine_ = *engine;
+  }
+  if (beast::iequals(request[http::field::expect], "100-continue")) {
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    beast::error_code ignored;
+    asio::write(stream_.socket(), asio::buffer(kContinue), ignored);
+  }
+  if (route_.endpoint == Endpoint::kIngest) {
+    StartIngest();
+  } else {
+    body_.clear();
+    ReadWholeBody();
+  }
+}
+
+void Session::ReadWholeBody() {
+  if (parser_->is_done()) {
+    OnWholeBody({}, 0);
+    return;
+  }
+  parser_->get().body().data = chunk_.data();
+  parser_->get().body().size = chunk_.size();
+  stream_.expires_after(kBodyTimeout);
+  http::async_read_some(stream_, buffer_, *parser_,
+                        [self = shared_from_this()](beast::error_code error, size_t bytes) {
+                          self->OnWholeBody(error, bytes);
+                        });
+}
+
+void Session::OnWholeBody(beast::error_code error, size_t /*bytes*/) {
+  if (error.failed() && error != http::error::need_buffer) {
+    Close();
+    return;
+  }
+  if (parser_->get().body().data != nullptr) {
+    body_.append(chunk_.data(), chunk_.size() - parser_->get().body().size);
+    parser_->get().body().data = nullptr;
+  }
+  if (body_.size() > kQueryBodyBytesMax) {
+    keep_alive_ = false;
+    AnswerError(Invalid("http.body_too_large", "the body is larger than 1 MiB"));
+    return;
+  }
+  if (!parser_->is_done()) {
+    ReadWholeBody();
+    return;
+  }
+  Guard([this] {
+    switch (route_.endpoint) {
+      case Endpoint::kHealth:
+        Answer(http::status::ok, engine::Serialize(json::object{{"status", "ok"},
+                                                                {"version", OMNIGRAPH_VERSION},
+                                                                {"internal_schema_version", 1}}));
+        return;
+      case Endpoint::kGraphs: {
+        json::array graphs;
+        for (const auto& [id, engine] : shared_->graphs) {
+          graphs.emplace_back(json::object{{"graph_id", id}, {"uri", engine->uri()}});
+        }
+        Answer(http::status::ok, engine::Serialize(json::object{{"graphs", std::move(graphs)}}));
+        return;
+      }
+      case Endpoint::kIngestStatus: {
+        const Result<graph::IngestStatus> status = engine_->IngestStatus();
+        status.ok() ? Answer(http::status::ok, engine::Serialize(engine::ToJson(*status)))
+                    : AnswerError(status.status());
+        return;
+      }
+      case Endpoint::kFold:
+        RunFold();
+        return;
+      case Endpoint::kQuery:
+        RunQuery();
+        return;
+      case Endpoint::kIngest:
+        return;
+    }
+  });
+}
+
+template <typename T>
+void Session::Blocking(std::function<T()> work, std::function<void(T)> then) {
+  auto task = [self = shared_from_this(), work = std::move(work), then = std::move(then)] {
+    auto result = std::make_shared<T>(work());
+    asio::post(self->stream_.get_executor(),
+               [self, result, then] { self->Guard([&] { then(std::move(*result)); }); });
+  };
+  std::function<void()> item = std::move(task);
+  if (!shared_->blocking.TryPush(item)) {
+    AnswerError(Exhausted("server.busy",
+                          "too many requests wait for a fold; send the request again in a second"));
+  }
+}
+
+void Session::RunFold() {
+  Blocking<Result<graph::FoldReport>>(
+      [engine = engine_] { return engine->Fold(); },
+      [this](Result<graph::FoldReport> report) {
+        report.ok() ? Answer(http::status::ok, engine::Serialize(engine::ToJson(*report)))
+                    : AnswerError(report.status());
+      });
+}
+
+void Session::RunQuery() {
+  boost::system::error_code error;
+  const json::value body = json::parse(body_, error);
+  if (error.failed() || !body.is_object()) {
+    AnswerError(Invalid("http.body", "the body must be a JSON object {query, name?, params?}"));
+    return;
+  }
+  engine::QueryRequest request;
+  for (const auto& [name, value] : body.as_object()) {
+    if (name == "query" && value.is_string()) {
+      request.text = std::string(value.as_string());
+    } else if (name == "name" && value.is_string()) {
+      request.name = std::string(value.as_string());
+    } else if (name == "params" && value.is_object()) {
+      request.params_json = json::serialize(value);
+    } else {
+      AnswerError(Invalid("http.body", "the body has a member '" + std::string(name) +
+                                           "' that is unknown here or has the wrong type; known: "
+                                           "query, name (strings), params (object)"));
+      return;
+    }
+  }
+  const Result<query::OutputFormat> format =
+      query::ParseOutputFormat(route_.Parameter("format", "json"));
+  if (!format.ok()) {
+    AnswerError(format.status());
+    return;
+  }
+  const Result<query::QueryResult> result = engine_->Query(request);
+  const Result<std::string> text =
+      result.ok() ? query::FormatResult(*result, *format) : result.status();
+  text.ok() ? Answer(http::status::ok, *text, std::string(ContentTypeOf(*format)))
+            : AnswerError(text.status());
+}
+
+void Session::StartIngest() {
+  const auto& request = parser_->get();
+  keep_alive_ = keep_alive_ && parser_->is_done();
+  const std::string_view type = MediaType(request[http::field::content_type]);
+  if (type != "application/x-ndjson" && type != "application/jsonl") {
+    AnswerError(Invalid("http.content_type",
+                        "a stream is NDJSON: send Content-Type: application/x-ndjson. To load a "
+                        "file as one commit use `omnigraph load`"));
+    return;
+  }
+  if (!request[http::field::content_encoding].empty() &&
+      !beast::iequals(request[http::field::content_encoding], "identity")) {
+    AnswerError(Unsupported("http.content_encoding",
+                            "compressed bodies are not read yet; send the lines as they are"));
+    return;
+  }
+  const std::string on_error = route_.Parameter("on_error", "continue");
+  const std::string fold = route_.Parameter("fold", "false");
+  if ((on_error != "continue" && on_error != "stop") || (fold != "true" && fold != "false")) {
+    AnswerError(Invalid("http.parameter", "on_error is continue or stop; fold is true or false"));
+    return;
+  }
+  const Result<graph::StreamIngest*> ingest = engine_->Ingest();
+  if (!ingest.ok()) {
+    AnswerError(ingest.status());
+    return;
+  }
+  graph::SessionOptions options;
+  options.stop_on_error = on_error == "stop";
+  Result<std::unique_ptr<graph::IngestSession>> session = (*ingest)->OpenSession(options);
+  if (!session.ok()) {
+    AnswerError(session.status());
+    return;
+  }
+  ingest_ = std::move(*session);
+  ended_ = Status::OK();
+  started_ = runtime::MonotonicNow();
+  keep_alive_ = parser_->get().keep_alive();
+  ReadIngestChunk();
+}
+
+void Session::ReadIngestChunk() {
+  if (parser_->is_done()) {
+    EndIngest(Status::OK());
+    return;
+  }
+  if (shared_->stopping.load()) {
+    EndIngest(Unavailable(
+        "server.stopping",
+        "the server is stopping; send the lines that were not acked to it or another again"));
+    return;
+  }
+  parser_->get().body().data = chunk_.data();
+  parser_->get().body().size = chunk_.size();
+  stream_.expires_after(kBodyTimeout);
+  http::async_read_some(stream_, buffer_, *parser_,
+                        [self = shared_from_this()](beast::error_code error, size_t bytes) {
+                          self->OnIngestChunk(error, bytes);
+                        });
+}
+
+void Session::OnIngestChunk(beast::error_code error, size_t /*bytes*/) {
+  chunk_bytes_ = chunk_.size() - parser_->get().body().size;
+  if (error.failed() && error != http::error::need_buffer) {
+    // The client is gone: what it sent whole is settled all the same, nobody is left to be told.
+    chunk_bytes_ = 0;
+    EndIngest(Cancelled("http.disconnected", "the client went away"));
+    return;
+  }
+  waited_ = runtime::Duration(0);
+  PushChunk();
+}
+
+void Session::PushChunk() {
+  Guard([this] {
+    const Status pushed = chunk_bytes_ == 0
+                              ? Status::OK()
+                              : ingest_->Push(std::string_view(chunk_.data(), chunk_bytes_));
+    if (pushed.ok()) {
+      ReadIngestChunk();
+      return;
+    }
+    if (!Is(pushed, ErrorKind::kExhausted) || waited_ >= kRetryFor) {
+      EndIngest(pushed);
+      return;
+    }
+    // A full log slows this client down: nothing of the chunk was taken, it is pushed again.
+    waited_ += kRetryEvery;
+    retry_.expires_after(kRetryEvery);
+    retry_.async_wait([self = shared_from_this()](beast::error_code) { self->PushChunk(); });
+  });
+}
+
+void Session::EndIngest(Status ended) {
+  ended_ = std::move(ended);
+  keep_alive_ = keep_alive_ && parser_->is_done();
+  const Status finishing = ingest_->FinishAsync([self = shared_from_this()] {
+    asio::post(self->stream_.get_executor(),
+               [self] { self->Guard([&] { self->FinishIngest(); }); });
+  });
+  if (!finishing.ok()) {
+    AnswerError(finishing);
+  }
+}
+
+void Session::FinishIngest() {
+  auto outcome = std::make_shared<engine::IngestOutcome>();
+  outcome->session = ingest_->Summary();
+  const bool fold = ended_.ok() && route_.Parameter("fold", "false") == "true";
+  std::function<Status()> work = [outcome, engine = engine_, fold]() -> Status {
+    if (fold) {
+      OG_ASSIGN_OR_RETURN(graph::FoldReport report, engine->Fold());
+      outcome->folds.push_back(std::move(report));
+    }
+    OG_ASSIGN_OR_RETURN(const graph::IngestStatus status, engine->IngestStatus());
+    for (const graph::ShardStatus& shard : status.shards) {
+      outcome->pending += shard.pending;
+    }
+    return Status::OK();
+  };
+  Blocking<Status>(std::move(work), [this, outcome](Status folded) {
+    outcome->elapsed_s = std::chrono::duration<double>(runtime::MonotonicNow() - started_).count();
+    ingest_.reset();
+    json::object body = engine::ToJson(*outcome);
+    const Status& failure = ended_.ok() ? folded : ended_;
+    if (failure.ok()) {
+      Answer(http::status::ok, engine::Serialize(body));
+      return;
+    }
+    json::object error = engine::ErrorToJson(failure);
+    error["summary"] = std::move(body);
+    Answer(static_cast<http::status>(ErrorKindInfo(KindOf(failure)).http_status),
+           engine::Serialize(error));
+  });
+}
+
+void Session::AnswerError(const Status& status) {
+  const int code = ErrorKindInfo(KindOf(status)).http_status;
+  Answer(static_cast<http::status>(code), engine::Serialize(engine::ErrorToJson(status)));
+}
+
+void Session::Answer(http::status status, std::string body, std::string content_type) {
+  response_ = Response(status, 11);
+  response_.set(http::field::server, "omnigraph/" OMNIGRAPH_VERSION);
+  response_.set(http::field::content_type, content_type);
+  if (status == http::status::too_many_requests || status == http::status::service_unavailable) {
+    response_.set(http::field::retry_after, std::to_string(kRetryAfterSeconds));
+  }
+  response_.body() = std::move(body);
+  if (content_type == "application/json" && !response_.body().ends_with('\n')) {
+    response_.body() += '\n';
+  }
+  response_.keep_alive(keep_alive_);
+  response_.prepare_payload();
+  Write();
+}
+
+void Session::Write() {
+  stream_.expires_after(kBodyTimeout);
+  http::async_write(stream_, response_,
+                    [self = shared_from_this()](beast::error_code error, size_t) {
+                      if (error.failed() || !self->keep_alive_) {
+                        self->Close();
+                        return;
+                      }
+                      self->ReadHeader();
+                    });
+}
+
+void Session::Close() {
+  beast::error_code ignored;
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.close();
+}
+
+}  // namespace omnigraph::server

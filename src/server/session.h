@@ -1,0 +1,86 @@
+/// \file
+/// One HTTP connection: reads a request, answers it, and goes on until the peer or a stop ends it.
+///
+/// Everything of a session runs on its strand; it never waits. What may take long (a fold, a query)
+/// runs elsewhere and posts its answer back; acks of a stream come back by callback.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "route.h"
+#include "shared.h"
+
+namespace omnigraph::server {
+
+/// Single-owner: its strand. Kept alive by its pending operations.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(boost::asio::ip::tcp::socket&& socket, std::shared_ptr<Shared> shared);
+
+  void Start();
+  /// Called on a stop, from any thread: an idle connection closes, a stream ends early and is told
+  /// so.
+  void OnStop();
+
+ private:
+  using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
+  using Response = boost::beast::http::response<boost::beast::http::string_body>;
+
+  void ReadHeader();
+  void OnHeader(boost::beast::error_code error);
+  void Dispatch();
+  void Guard(const std::function<void()>& body);
+
+  // Small bodies, read whole.
+  void ReadWholeBody();
+  void OnWholeBody(boost::beast::error_code error, size_t bytes);
+  void RunQuery();
+
+  // Streams.
+  void StartIngest();
+  void ReadIngestChunk();
+  void OnIngestChunk(boost::beast::error_code error, size_t bytes);
+  void PushChunk();
+  void EndIngest(Status ended);
+  void FinishIngest();
+
+  void RunFold();
+  void Answer(boost::beast::http::status status, std::string body,
+              std::string content_type = "application/json");
+  void AnswerError(const Status& status);
+  void Write();
+  void Close();
+  /// Run `work` on a thread that may block; its result is handed to `then` on the strand.
+  template <typename T>
+  void Blocking(std::function<T()> work, std::function<void(T)> then);
+
+  boost::beast::tcp_stream stream_;
+  std::shared_ptr<Shared> shared_;
+  boost::beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  Response response_;
+  Route route_;
+  std::shared_ptr<engine::Engine> engine_;
+  std::vector<char> chunk_;
+  size_t chunk_bytes_ = 0;  ///< bytes of chunk_ that are not pushed yet
+  std::string body_;
+  boost::asio::steady_timer retry_;
+  runtime::Duration waited_{0};   ///< how long the present chunk has been refused
+  runtime::Duration started_{0};  ///< of the stream
+  std::unique_ptr<graph::IngestSession> ingest_;
+  Status ended_;  ///< why the stream ended early
+  bool reading_header_ = false;
+  bool keep_alive_ = true;
+};
+
+}  // namespace omnigraph::server
