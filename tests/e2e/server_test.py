@@ -1,0 +1,137 @@
+"""The server as its clients meet it: docs/http.md."""
+import http.client
+import json
+import threading
+import unittest
+
+from harness import Case, Server, knows, person
+
+
+class HttpSurface(Case):
+    def setUp(self):
+        super().setUp()
+        self.init()
+
+    def test_rows_stream_fold_and_answer(self):
+        with Server(self.graph) as server:
+            self.assertEqual(server.request("GET", "/healthz")[1]["status"], "ok")
+            self.assertEqual([g["graph_id"] for g in server.request("GET", "/graphs")[1]["graphs"]], ["g"])
+            status, out = server.ingest([person("a", age=1), person("b", age=200), person("c"), knows("a", "c"), knows("a", "zzz")])
+            self.assertEqual(status, 200)
+            self.assertEqual((out["acked"], out["refused"], out["errors"][0]["line"]), (4, 1, 2))
+            status, fold = server.request("POST", "/graphs/g/ingest/fold")
+            self.assertEqual(status, 200)
+            status, state = server.request("GET", "/graphs/g/ingest/status")
+            self.assertEqual((state["acked"], state["visible"], state["rejected"], state["pending"]), (4, 3, 1, 0))
+            query = {"query": "query q($s: String) { match { $p: Person { slug: $s } $p knows $q } return { $q.slug as slug } }",
+                     "params": {"s": "a"}}
+            status, answer = server.request("POST", "/graphs/g/query", json.dumps(query))
+            self.assertEqual((status, answer["rows"]), (200, [{"slug": "c"}]))
+            status, text = server.request("POST", "/graphs/g/query?format=csv", json.dumps(query))
+            self.assertEqual(text.split(), ["slug", "c"])
+            self.assertEqual(server.stop(), 0)
+
+    def test_a_chunked_body_may_be_cut_anywhere(self):
+        with Server(self.graph) as server:
+            body = "".join(person(f"p{i}", name="ä" * (i % 7)) + "\n" for i in range(50)).encode()
+            for size in (1, 7, 4096):
+                connection = http.client.HTTPConnection(server.address, timeout=60)
+                connection.request("POST", "/graphs/g/ingest", (body[i:i + size] for i in range(0, len(body), size)),
+                                   {"Content-Type": "application/x-ndjson", "Transfer-Encoding": "chunked"}, encode_chunked=True)
+                answer = json.loads(connection.getresponse().read())
+                connection.close()
+                self.assertEqual((answer["acked"], answer["refused"]), (50, 0), size)
+
+    def test_many_clients_share_the_log(self):
+        with Server(self.graph) as server:
+            results = []
+
+            def client(number):
+                for i in range(20):
+                    results.append(server.ingest([person(f"c{number}-{i}")])[1]["acked"])
+
+            threads = [threading.Thread(target=client, args=(n,)) for n in range(16)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(sum(results), 320)
+            server.request("POST", "/graphs/g/ingest/fold")
+            state = server.request("GET", "/graphs/g/ingest/status")[1]
+            self.assertEqual((state["visible"], state["pending"]), (320, 0))
+
+    def test_errors_name_the_remedy(self):
+        with Server(self.graph) as server:
+            for method, path, body, kind, expected in (
+                    ("GET", "/nothing", None, "", 404),
+                    ("GET", "/graphs/g/ingest", None, "", 400),
+                    ("POST", "/graphs/other/ingest/fold", "", "", 404),
+                    ("POST", "/graphs/g/ingest", '{"data":"x"}', "application/json", 400),
+                    ("POST", "/graphs/g/ingest?on_eror=stop", person("a"), "application/x-ndjson", 400),
+                    ("POST", "/graphs/g/query", "nope", "application/json", 400),
+                    ("POST", "/graphs/g/query", '{"query":"query q() { match { $p: Nope } return { $p } }"}', "application/json", 400)):
+                status, answer = server.request(method, path, body, kind)
+                self.assertEqual(status, expected, (path, answer))
+                self.assertTrue(answer["error"] and answer["code"], answer)
+            status, answer = server.request("POST", "/graphs/g/ingest", "x", "application/x-ndjson", {"Content-Encoding": "gzip"})
+            self.assertEqual(status, 501)
+
+    def test_empty_bodies_are_answered_with_zeros(self):
+        with Server(self.graph) as server:
+            for body in ("", "\n", "\r\n \n"):
+                status, out = server.request("POST", "/graphs/g/ingest", body, "application/x-ndjson")
+                self.assertEqual((status, out["acked"], out["refused"]), (200, 0, 0))
+
+    def test_the_program_works_on_a_server(self):
+        with Server(self.graph) as server:
+            out = self.omnigraph_json("ingest", "--stream", "--server", server.url, stdin=person("a") + "\n" + person("b") + "\nbad\n", code=1)
+            self.assertEqual((out["acked"], out["refused"], out["pending"]), (2, 1, 0))
+            self.assertIn("acked 2 = visible 2", self.omnigraph("ingest", "status", "--server", server.url))
+            self.assertIn("Nothing was pending", self.omnigraph("ingest", "fold", "--server", server.url))
+            answer = self.omnigraph_json("query", "-e", "query q() { match { $p: Person } return { count($p) as n } }", "--server", server.url)
+            self.assertEqual(answer["rows"], [{"n": 2}])
+            self.fails("query", "-e", "query q() {", "--server", server.url, code=2)
+            self.fails("export", "--server", server.url, code=2, says=["--store"])
+        self.fails("ingest", "status", "--server", server.url, code=6, says=[server.address])
+
+    def test_a_program_beside_a_server_is_told_the_owners_address(self):
+        """S9: the server owns the shards; a second process is refused, reads and folds."""
+        with Server(self.graph) as server:
+            server.ingest([person("a")])
+            done = self.run_omnigraph("ingest", "--stream", "--store", self.graph, stdin=person("b") + "\n")
+            self.assertEqual(done.returncode, 5, done.stderr)
+            self.assertIn(server.address, done.stderr.decode())
+            self.omnigraph("ingest", "fold", "--store", self.graph)
+            self.assertEqual(self.status()["visible"], 1)
+            self.assertEqual(server.ingest([person("c")])[1]["acked"], 1)
+        self.assertEqual(self.stream(person("d"))["acked"], 1)  # a clean stop gave the shards back
+        self.assertEqual(self.status()["visible"], 3)
+
+    def test_a_port_in_use(self):
+        with Server(self.graph) as server:
+            other = self.work / "other.omni"
+            self.omnigraph("init", str(other), "--schema", str(self.work / "schema.pg"))
+            with self.assertRaises(RuntimeError) as caught:
+                Server(other, bind=server.address)
+            self.assertIn("exit 6", str(caught.exception))
+            self.assertIn("in use", str(caught.exception))
+
+    def test_a_stop_settles_a_stream_in_flight(self):
+        with Server(self.graph) as server:
+            connection = http.client.HTTPConnection(server.address, timeout=60)
+            connection.putrequest("POST", "/graphs/g/ingest")
+            connection.putheader("Content-Type", "application/x-ndjson")
+            connection.putheader("Content-Length", "1000000")
+            connection.endheaders()
+            connection.send((person("a") + "\n").encode())
+            while server.request("GET", "/graphs/g/ingest/status")[1]["acked"] < 1:
+                pass
+            # The client goes away in mid-stream; what it sent whole is in the graph.
+            connection.close()
+            self.assertEqual(server.stop(), 0)
+        self.omnigraph("ingest", "fold", "--store", self.graph)
+        self.assertEqual([row["id"] for row in self.rows("Person")], ["a"])
+
+
+if __name__ == "__main__":
+    unittest.main()
