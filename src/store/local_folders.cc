@@ -116,7 +116,7 @@ Result<std::unique_ptr<DiskFile>> LocalFolders::TakeUnnamed(
       folder->ahead_.pop_front();
     }
     // A folder that is put into once needs nothing ahead.
-    const bool low = folder->ahead_.size() <= options_.open_ahead / 2;
+    const bool low = folder->ahead_.size() <= options_.open_ahead / 4;
     if (++folder->takes_ >= 2 && options_.open_ahead > 0 && low && !folder->refilling_) {
       folder->refilling_ = true;
       refill = true;

@@ -63,8 +63,7 @@ class SimulatedDisk::Impl : public std::enable_shared_from_this<SimulatedDisk::I
               const std::function<void(SimulatedState&)>& effect) {
     runtime::SleepFor(options_.sync_time);
     return With(epoch, step, [&](SimulatedState& state) {
-      ++syncs_;
-      if (fail_in_ > 0 && --fail_in_ == 0) {
+      if (state.NextSyncFails()) {
         SimulatedState::FailSync(node);
         return Broken(node->is_folder ? "a folder" : "a file");
       }
@@ -99,11 +98,11 @@ class SimulatedDisk::Impl : public std::enable_shared_from_this<SimulatedDisk::I
   }
   void FailSync(uint64_t nth) {
     runtime::MutexLock lock(mutex_);
-    fail_in_ = nth;
+    state_.FailSyncIn(nth);
   }
   uint64_t syncs() const {
     runtime::MutexLock lock(mutex_);
-    return syncs_;
+    return state_.syncs();
   }
 
  private:
@@ -111,8 +110,6 @@ class SimulatedDisk::Impl : public std::enable_shared_from_this<SimulatedDisk::I
   mutable runtime::Mutex mutex_;
   SimulatedState state_ OG_GUARDED_BY(mutex_);
   uint64_t epoch_ OG_GUARDED_BY(mutex_) = 0;
-  uint64_t syncs_ OG_GUARDED_BY(mutex_) = 0;
-  uint64_t fail_in_ OG_GUARDED_BY(mutex_) = 0;
   std::function<void(std::string_view)> hook_ OG_GUARDED_BY(mutex_);
 };
 

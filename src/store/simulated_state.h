@@ -86,6 +86,13 @@ class SimulatedState {
   void SyncData(SimNode* file);
   void SyncFile(SimNode* file);
   void SyncFolder(const SimNode& folder);
+  /// Count a sync; true when it is the one that fails.
+  bool NextSyncFails() {
+    ++syncs_;
+    return fail_in_ > 0 && --fail_in_ == 0;
+  }
+  void FailSyncIn(uint64_t nth) { fail_in_ = nth; }
+  uint64_t syncs() const { return syncs_; }
   static void FailSync(SimNode* file) { file->lost_pages = true; }
 
   DiskImage Image() const;
@@ -121,6 +128,8 @@ class SimulatedState {
   const std::shared_ptr<std::atomic<uint64_t>> used_;
   uint64_t next_id_ = 1;
   uint64_t next_change_ = 1;
+  uint64_t syncs_ = 0;
+  uint64_t fail_in_ = 0;
   uint64_t committed_ = 0;  ///< number of the newest change in `durable_`
   SimNodePtr root_;
   SimTree now_;

@@ -14,9 +14,9 @@ namespace omnigraph::store {
 struct LocalStoreOptions {
   /// Unnamed files kept open ahead in each folder that was put into more than once; 0: none, and no
   /// thread. More hides slower opens behind bursts and holds more file descriptors.
-  size_t open_ahead = 4;
+  size_t open_ahead = 8;
   /// Folders kept open, each with its unnamed files. More saves opens and syncs of ancestors.
-  size_t folders_max = 64;
+  size_t folders_max = 48;
   /// Files kept open for reading.
   size_t readers_max = 64;
 };
