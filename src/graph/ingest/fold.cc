@@ -311,6 +311,9 @@ Result<FoldOutcome> Folder::Fold(const Cut& cut) {
   out.report.seconds = std::chrono::duration<double>(runtime::MonotonicNow() - start).count();
   out.snapshot = receipt->snapshot;
   out.promoted = receipt->promoted;
+  for (const auto& [id, table] : receipt->tables) {
+    out.touched.push_back(id);
+  }
   return out;
 }
 

@@ -21,6 +21,7 @@ struct FoldOutcome {
   FoldReport report;
   SnapshotRef snapshot;
   Status promoted;  ///< OK: the touched tables are promoted, so that `replay_after` may move (S8)
+  std::vector<TableId> touched;
 };
 
 /// Folds cuts of one graph, one at a time. Single-owner.
@@ -37,6 +38,13 @@ class Folder {
   /// Cost:   per touched table its data files, deletion files and one detached manifest; one
   /// publish.
   Result<FoldOutcome> Fold(const Cut& cut);
+
+  /// Keep the tables that folds grow in shape: merge small fragments in tiers, cover ids by the
+  /// index. One commit over all of `tables` that need it; mostly there is nothing to do.
+  ///
+  /// Errors: kConflict when another writer was at one of them: nothing happened, try after the next
+  /// fold. Cost:   no store call when nothing is due.
+  Status Maintain(const std::vector<TableId>& tables);
 
  private:
   struct Plan;

@@ -174,6 +174,8 @@ Result<FoldReport> IngestCore::FoldInTurn() {
     if (unpromoted_.ok()) {
       Collect(*folded->snapshot);
     }
+    (void)folder_.Maintain(
+        folded->touched);  // derived state: what fails is due again after the next fold
     return std::move(folded->report);
   }
   return Conflict("fold.superseded", "other processes fold the same rows faster");

@@ -6,37 +6,6 @@
 
 namespace omnigraph::graph {
 
-int HistoryTier(uint64_t rows) {
-  int tier = 0;
-  for (uint64_t bound = kHistoryTailRows * kHistoryMerge; rows >= bound; bound *= kHistoryMerge) {
-    ++tier;
-  }
-  return tier;
-}
-
-size_t HistoryMergeCount(const std::vector<uint64_t>& fragment_rows) {
-  size_t taken = 0;
-  uint64_t rows = 0;
-  while (true) {
-    // The run of fragments of one tier that ends where the last merge began.
-    const size_t end = fragment_rows.size() - taken;
-    const int tier = taken == 0 ? 0 : HistoryTier(rows);
-    size_t run = taken == 0 ? 0 : 1;  // what was merged so far counts as one of its tier
-    size_t begin = end;
-    while (begin > 0 && HistoryTier(fragment_rows[begin - 1]) == tier && run < kHistoryMerge) {
-      --begin;
-      ++run;
-    }
-    if (run < kHistoryMerge) {
-      return taken;
-    }
-    for (size_t i = begin; i < end; ++i) {
-      rows += fragment_rows[i];
-    }
-    taken = fragment_rows.size() - begin;
-  }
-}
-
 namespace {
 
 /// Rows that are moved keep their ids, but not the version of each commit: a run per commit would
@@ -87,7 +56,7 @@ Status HistoryWriter::Begin(const lance::Table& base,
   for (const lance::Fragment& fragment : fragments) {
     sizes.push_back(fragment.physical_rows);
   }
-  const size_t merged = HistoryMergeCount(sizes);
+  const size_t merged = TierMergeCount(sizes);
   if (merged > 0) {
     for (size_t i = fragments.size() - merged; i < fragments.size(); ++i) {
       change->removed_fragments.push_back(fragments[i].id);

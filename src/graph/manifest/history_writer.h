@@ -11,20 +11,14 @@
 #include <vector>
 
 #include "omnigraph/base/status.h"
+#include "omnigraph/graph/manifest/tiers.h"
 #include "omnigraph/lance/table/change.h"
 #include "omnigraph/lance/table/table.h"
 
 namespace omnigraph::graph {
 
 /// The last fragment takes more rows while it has fewer than this.
-inline constexpr uint64_t kHistoryTailRows = 256;
-/// So many neighbouring fragments of one tier are merged into one.
-inline constexpr size_t kHistoryMerge = 16;
-
-/// Tier of a closed fragment: 0 up to 16 times the tail's rows, 1 up to 256 times, ...
-int HistoryTier(uint64_t rows);
-/// How many fragments at the end of the list are merged when a new tail begins; 0: none.
-size_t HistoryMergeCount(const std::vector<uint64_t>& fragment_rows);
+inline constexpr uint64_t kHistoryTailRows = kTierRows;
 
 /// Writes history fragments; remembers the rows of the tail that it wrote last, so that the next
 /// commit need not read them. Single-owner.

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-#include "history_writer.h"
+#include "omnigraph/graph/manifest/tiers.h"
 #include "omnigraph/testing/status_matchers.h"
 #include "test_graph.h"
 
@@ -51,21 +51,21 @@ TEST(History, WhenATablesRowStandsAlone_IsCorruption) {
 }
 
 TEST(HistoryTiers, WhenSixteenOfATierStand_MergeThem) {
-  EXPECT_EQ(HistoryMergeCount({}), 0u);
-  EXPECT_EQ(HistoryMergeCount(std::vector<uint64_t>(15, 257)), 0u);
-  EXPECT_EQ(HistoryMergeCount(std::vector<uint64_t>(16, 257)), 16u);
+  EXPECT_EQ(TierMergeCount({}), 0u);
+  EXPECT_EQ(TierMergeCount(std::vector<uint64_t>(15, 257)), 0u);
+  EXPECT_EQ(TierMergeCount(std::vector<uint64_t>(16, 257)), 16u);
   std::vector<uint64_t> two(15, 5000);
   two.insert(two.end(), 16, 257);
-  EXPECT_EQ(HistoryMergeCount(two), 31u);  // the merged one makes sixteen of the next tier
+  EXPECT_EQ(TierMergeCount(two), 31u);  // the merged one makes sixteen of the next tier
   two.erase(two.begin());
-  EXPECT_EQ(HistoryMergeCount(two), 16u);
+  EXPECT_EQ(TierMergeCount(two), 16u);
 }
 
 // Fragments grow with the logarithm of commits.
 TEST(HistoryTiers, WhenManyFragmentsCome_StayFew) {
   std::vector<uint64_t> fragments;
   for (int i = 0; i < 10'000; ++i) {
-    const size_t merged = HistoryMergeCount(fragments);
+    const size_t merged = TierMergeCount(fragments);
     const uint64_t rows =
         std::accumulate(fragments.end() - static_cast<long>(merged), fragments.end(), uint64_t{0});
     fragments.resize(fragments.size() - merged);
