@@ -68,7 +68,8 @@ Times StreamAndFold(graph::StreamIngest& ingest, const std::string& text) {
 
 int Run(const std::string& folder) {
   const std::string text = MakeLines();
-  auto store = store::OpenStore(folder + "/fold_bench_" + std::to_string(runtime::WallNow().count()));
+  auto store =
+      store::OpenStore(folder + "/fold_bench_" + std::to_string(runtime::WallNow().count()));
   OG_CHECK_OK(store);
   auto graph = graph::Graph::Init(*store, kSchema, "bench");
   OG_CHECK_OK(graph);
