@@ -12,6 +12,7 @@
 #include "omnigraph/engine/engine.h"
 #include "omnigraph/engine/json.h"
 #include "options.h"
+#include "progress.h"
 #include "render.h"
 #include "target.h"
 
@@ -78,16 +79,21 @@ Result<int> RunInit(Program& program) {
 }
 
 Result<int> RunLoad(Program& program) {
-  static const std::map<std::string, write::LoadMode> modes = {
-      {"append", write::LoadMode::kAppend},
-      {"merge", write::LoadMode::kMerge},
-      {"overwrite", write::LoadMode::kOverwrite}};
-  const write::LoadMode mode = modes.at(program.load.mode);
+  write::LoadOptions options;
+  OG_ASSIGN_OR_RETURN(options.mode, write::ParseLoadMode(program.load.mode));
+  Progress progress(!program.global.quiet && !program.global.json);
+  options.progress = [&progress](const write::LoadProgress& so_far) {
+    if (progress.Due()) {
+      progress.Show(ProgressFigures{so_far.rows, -1, -1, -1});
+    }
+  };
   Input input({program.load.file});
   OG_RETURN_NOT_OK(input.Check());
   OG_ASSIGN_OR_RETURN(const std::shared_ptr<engine::Engine> engine, OpenEngine(program));
-  OG_ASSIGN_OR_RETURN(const write::LoadReport report, engine->Load(&input, mode));
-  const json::object out = engine::ToJson(report, mode);
+  Result<write::LoadReport> loaded = engine->Load(&input, options);
+  progress.Clear();
+  OG_ASSIGN_OR_RETURN(const write::LoadReport report, std::move(loaded));
+  const json::object out = engine::ToJson(report, options.mode);
   if (program.global.json) {
     PrintJson(out);
   } else {

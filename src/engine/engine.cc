@@ -119,10 +119,9 @@ Result<std::map<std::string, int64_t>> Engine::CountRejects() {
   return graph::CountRejects(*impl_->graph, *snapshot);
 }
 
-Result<write::LoadReport> Engine::Load(write::ByteSource* source, write::LoadMode mode) {
-  (void)source;
-  (void)mode;
-  return Unsupported("load.not_built", "bulk load is not in this build yet");
+Result<write::LoadReport> Engine::Load(write::ByteSource* source, write::LoadOptions options) {
+  options.actor = impl_->options.actor;
+  return write::Load(impl_->graph.get(), source, options);
 }
 
 Result<query::QueryResult> Engine::Query(const QueryRequest& request) {

@@ -71,8 +71,8 @@ class Engine {
   /// Open rejects by code.
   Result<std::map<std::string, int64_t>> CountRejects();
 
-  /// Load one input as one commit. Errors and atomicity: write::Load.
-  Result<write::LoadReport> Load(write::ByteSource* source, write::LoadMode mode);
+  /// Load one input as one commit, by this engine's actor. Errors and atomicity: write::Load.
+  Result<write::LoadReport> Load(write::ByteSource* source, write::LoadOptions options);
 
   /// Run a query on the newest snapshot, which it holds to its end.
   Result<query::QueryResult> Query(const QueryRequest& request);
