@@ -3,9 +3,15 @@
 #include <arrow/record_batch.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "golden_archive.h"
+#include "omnigraph/base/ids.h"
+#include "omnigraph/lance/file/schema.h"
+#include "omnigraph/lance/table/feature_flags.h"
+#include "omnigraph/lance/table/row_ids.h"
 #include "omnigraph/lance/table/table.h"
 #include "omnigraph/lance/table/transaction.h"
 #include "omnigraph/testing/status_matchers.h"
@@ -200,6 +206,51 @@ TEST(GoldenManifest, EveryByteFlipped_GivesATypedErrorOrAManifest) {
       EXPECT_FALSE(cut.ok());
     }
   }
+}
+
+/// The example of docs/format/lance-table.md: version 2 of a table with one row.
+Manifest ExampleManifest() {
+  Transaction transaction;
+  transaction.read_version = 1;
+  transaction.uuid = "00000000-0000-4000-8000-000000000001";
+  transaction.operation = Operation::kAppend;
+  Fragment fragment;
+  DataFileRef file;
+  file.path = "a.lance";
+  file.field_ids = {0};
+  file.column_indices = {0};
+  file.size_bytes = 700;
+  fragment.files = {file};
+  fragment.physical_rows = 1;
+  transaction.new_fragments = {fragment};
+  fragment.row_ids = RowIdSequence::Range(0, 1).Encode();
+  fragment.created_versions = RowVersionSequence::Constant(2, 1).Encode();
+  fragment.updated_versions = fragment.created_versions;
+  Manifest manifest;
+  manifest.schema = std::make_shared<const Schema>(
+      std::vector<Field>{Field{
+          .id = 0, .parent_id = -1, .name = "id", .logical_type = "string", .nullable = false}},
+      std::map<std::string, std::string>{});
+  manifest.fragments = {fragment};
+  manifest.version = 2;
+  manifest.timestamp_us = 1'700'000'000'000'000;
+  manifest.reader_flags = manifest.writer_flags = kFlagStableRowIds;
+  manifest.max_fragment_id = 0;
+  manifest.next_row_id = 1;
+  manifest.writer = WriterVersion{.library = "omnigraph", .version = "0.1.0", .unknown = ""};
+  manifest.table_metadata = {{"k", "v"}};
+  manifest.transaction = EncodeTransaction(transaction);
+  return manifest;
+}
+
+TEST(GoldenManifest, OurOwnBytes_DoNotChangeUndeclared) {
+  std::ifstream file(std::string(OMNIGRAPH_SOURCE_DIR) + "/tests/golden/data/lance-table.manifest",
+                     std::ios::binary);
+  const std::string golden((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+  const std::string ours = EncodeManifest(ExampleManifest());
+  EXPECT_EQ(omnigraph::FormatHex(ours), omnigraph::FormatHex(golden));
+  OG_EXPECT_OK(DecodeManifest(golden, "lance-table.manifest"));
 }
 
 }  // namespace
