@@ -11,9 +11,9 @@ namespace omnigraph::lance {
 Result<EncodedPage> EncodeConstantNull(const ShreddedLeaf& leaf, const PageLevels& levels);
 
 Result<EncodedPage> EncodeMiniBlockFixed(const ShreddedLeaf& leaf, const PageLevels& levels,
-                                         const FixedValues& values);
+                                         const FixedValues& values, int chunk_log_max);
 Result<EncodedPage> EncodeMiniBlockVariable(const ShreddedLeaf& leaf, const PageLevels& levels,
-                                            const VariableValues& values);
+                                            const VariableValues& values, int chunk_log_max);
 
 /// REQUIRES: items of whole bytes.
 Result<EncodedPage> EncodeFullZipFixed(const ShreddedLeaf& leaf, const PageLevels& levels,

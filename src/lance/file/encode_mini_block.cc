@@ -61,14 +61,14 @@ Status TooManySlots(const ShreddedLeaf& leaf) {
 }
 
 /// Cut values into chunks. `size_of(begin, end)` = bytes of these values; `wanted` = bytes of a
-/// chunk.
+/// chunk, `log_max` = logarithm of its most values.
 template <typename SizeOf>
 Result<std::vector<Chunk>> CutChunks(const ShreddedLeaf& leaf, const PageLevels& levels,
-                                     int64_t wanted, const SizeOf& size_of) {
+                                     int64_t wanted, int log_max, const SizeOf& size_of) {
   const SlotMap map(leaf, levels);
   const int64_t values = leaf.values->length;
   std::vector<Chunk> chunks;
-  int log = kChunkLogMax;
+  int log = log_max;
   int64_t slot = 0;
   for (int64_t value = 0; value < values;) {
     const auto fits = [&](int64_t end) {
@@ -76,9 +76,9 @@ Result<std::vector<Chunk>> CutChunks(const ShreddedLeaf& leaf, const PageLevels&
     };
     int64_t end = values;
     const int64_t rest = values - value;
-    if (rest > (int64_t{1} << kChunkLogMax) || !fits(end)) {
+    if (rest > (int64_t{1} << log_max) || !fits(end)) {
       // Neighbouring chunks nearly always get the same power: start from the last one.
-      log = std::min(log + 1, kChunkLogMax);
+      log = std::min(log + 1, log_max);
       while (log > 1 && ((int64_t{1} << log) >= rest || !fits(value + (int64_t{1} << log)))) {
         --log;
       }
@@ -222,13 +222,14 @@ Result<EncodedPage> AssemblePage(const ShreddedLeaf& leaf, const PageLevels& lev
 
 template <typename Offset>
 Result<EncodedPage> EncodeVariable(const ShreddedLeaf& leaf, const PageLevels& levels,
-                                   const VariableValues& values) {
+                                   const VariableValues& values, int chunk_log_max) {
   constexpr auto kWidth = static_cast<int64_t>(sizeof(Offset));
   const auto* offsets = static_cast<const Offset*>(values.offsets);
   const auto size_of = [&](int64_t begin, int64_t end) {
     return (end - begin + 1) * kWidth + (offsets[end] - offsets[begin]);
   };
-  OG_ASSIGN_OR_RETURN(const auto chunks, CutChunks(leaf, levels, kVariableChunkBytes, size_of));
+  OG_ASSIGN_OR_RETURN(const auto chunks,
+                      CutChunks(leaf, levels, kVariableChunkBytes, chunk_log_max, size_of));
   const auto padded = [&](const Chunk& chunk) {
     return AlignUp(size_of(chunk.value_begin, chunk.value_end), kWidth);
   };
@@ -256,13 +257,14 @@ Result<EncodedPage> EncodeVariable(const ShreddedLeaf& leaf, const PageLevels& l
 }  // namespace
 
 Result<EncodedPage> EncodeMiniBlockFixed(const ShreddedLeaf& leaf, const PageLevels& levels,
-                                         const FixedValues& values) {
+                                         const FixedValues& values, int chunk_log_max) {
   const LeafForm& form = leaf.path->form;
   const int64_t bits = form.value_bits();
   const auto size_of = [&](int64_t begin, int64_t end) {
     return arrow::bit_util::BytesForBits((end - begin) * bits);
   };
-  OG_ASSIGN_OR_RETURN(const auto chunks, CutChunks(leaf, levels, kFixedChunkBytes, size_of));
+  OG_ASSIGN_OR_RETURN(const auto chunks,
+                      CutChunks(leaf, levels, kFixedChunkBytes, chunk_log_max, size_of));
 
   // Sections of a chunk: item validity of each dimension that has it, then the items.
   struct Section {
@@ -318,9 +320,10 @@ Result<EncodedPage> EncodeMiniBlockFixed(const ShreddedLeaf& leaf, const PageLev
 }
 
 Result<EncodedPage> EncodeMiniBlockVariable(const ShreddedLeaf& leaf, const PageLevels& levels,
-                                            const VariableValues& values) {
-  return leaf.path->form.offset_bits == 32 ? EncodeVariable<int32_t>(leaf, levels, values)
-                                           : EncodeVariable<int64_t>(leaf, levels, values);
+                                            const VariableValues& values, int chunk_log_max) {
+  return leaf.path->form.offset_bits == 32
+             ? EncodeVariable<int32_t>(leaf, levels, values, chunk_log_max)
+             : EncodeVariable<int64_t>(leaf, levels, values, chunk_log_max);
 }
 
 }  // namespace omnigraph::lance

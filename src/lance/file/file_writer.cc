@@ -6,6 +6,7 @@
 #include <arrow/util/bit_util.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "file_format.h"
@@ -72,6 +73,12 @@ int64_t RowsThatFit(const ArrayData& array, int64_t begin, int64_t budget) {
   return low - begin;
 }
 
+/// Logarithm of the most values of a chunk.
+int ChunkLog(int64_t rows) {
+  const auto at_least_two = static_cast<uint64_t>(std::max<int64_t>(rows, 2));
+  return std::min(static_cast<int>(std::bit_width(at_least_two)) - 1, kChunkLogMax);
+}
+
 pb::Encoding DirectAny(std::string_view url, std::string value) {
   pb::AnyMessage any;
   any.set_type_url(std::string(url));
@@ -96,7 +103,10 @@ struct ColumnState {
 class FileWriter::Impl {
  public:
   Impl(Schema schema, std::shared_ptr<arrow::Schema> arrow_schema, FileWriterOptions options)
-      : schema_(std::move(schema)), arrow_schema_(std::move(arrow_schema)), options_(options) {}
+      : schema_(std::move(schema)),
+        arrow_schema_(std::move(arrow_schema)),
+        options_(options),
+        chunk_log_max_(ChunkLog(options.chunk_rows_max)) {}
 
   Status Init() {
     for (const auto& field : arrow_schema_->fields()) {
@@ -250,7 +260,7 @@ class FileWriter::Impl {
     {
       OG_ASSIGN_OR_RETURN(const auto leaves, Shred(rows, column->paths));
       for (const ShreddedLeaf& leaf : leaves) {
-        Result<EncodedPage> page = EncodePage(leaf);
+        Result<EncodedPage> page = EncodePage(leaf, chunk_log_max_);
         if (!page.ok() && Is(page.status(), ErrorKind::kExhausted)) {
           const int64_t half = rows->length / 2;
           OG_RETURN_NOT_OK(PutPages(column, rows->Slice(0, half)));
@@ -335,6 +345,7 @@ class FileWriter::Impl {
 
   std::shared_ptr<arrow::Schema> arrow_schema_;
   FileWriterOptions options_;
+  const int chunk_log_max_;
   std::vector<ColumnState> columns_;
   std::vector<std::shared_ptr<arrow::Buffer>> parts_;
   bool finished_ = false;

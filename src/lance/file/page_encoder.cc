@@ -27,7 +27,7 @@ int64_t LongestValue(const VariableValues& values, int64_t count) {
 
 }  // namespace
 
-Result<EncodedPage> EncodePage(const ShreddedLeaf& leaf) {
+Result<EncodedPage> EncodePage(const ShreddedLeaf& leaf, int chunk_log_max) {
   const PageLevels levels = NumberLevels(leaf);
   const LeafForm& form = leaf.path->form;
   if (!HasValue(leaf) || form.kind == LeafForm::Kind::kNull) {
@@ -37,14 +37,14 @@ Result<EncodedPage> EncodePage(const ShreddedLeaf& leaf) {
     OG_ASSIGN_OR_RETURN(const FixedValues values, CollectFixed(leaf));
     // Bits cannot be zipped; such lists stay in chunks whatever their length.
     return form.value_bits() / 8 < kFullZipMinBytes || form.item_bits % 8 != 0
-               ? EncodeMiniBlockFixed(leaf, levels, values)
+               ? EncodeMiniBlockFixed(leaf, levels, values, chunk_log_max)
                : EncodeFullZipFixed(leaf, levels, values);
   }
   OG_ASSIGN_OR_RETURN(const VariableValues values, CollectVariable(leaf));
   const int64_t longest = form.offset_bits == 32
                               ? LongestValue<int32_t>(values, leaf.values->length)
                               : LongestValue<int64_t>(values, leaf.values->length);
-  return longest < kFullZipMinBytes ? EncodeMiniBlockVariable(leaf, levels, values)
+  return longest < kFullZipMinBytes ? EncodeMiniBlockVariable(leaf, levels, values, chunk_log_max)
                                     : EncodeFullZipVariable(leaf, levels, values);
 }
 

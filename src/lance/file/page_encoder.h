@@ -25,10 +25,10 @@ struct EncodedPage {
   int64_t rows = 0;
 };
 
-/// Encode one leaf.
+/// Encode one leaf; `chunk_log_max`: a mini-block chunk holds at most two to this power values.
 /// Errors: kExhausted (`lance.file.page_slots`) when a mini-block chunk would need more level slots
 /// than its header can
 ///         count: cut the rows into smaller pages; kUnsupported when one row alone does.
-Result<EncodedPage> EncodePage(const ShreddedLeaf& leaf);
+Result<EncodedPage> EncodePage(const ShreddedLeaf& leaf, int chunk_log_max);
 
 }  // namespace omnigraph::lance

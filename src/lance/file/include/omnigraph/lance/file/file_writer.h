@@ -24,6 +24,9 @@ struct FileWriterOptions {
   /// Raw bytes of one column after which a page is cut. Larger pages mean fewer of them and more
   /// memory while writing; readers fetch chunks, not pages.
   int64_t page_bytes = 8 << 20;
+  /// Most values of one chunk, rounded down to a power of two; at least 2, never more than 4,096.
+  /// Smaller chunks: fewer bytes to read for one row, 20 more bytes per chunk.
+  int64_t chunk_rows_max = 4096;
 };
 
 /// A finished file.
