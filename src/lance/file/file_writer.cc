@@ -228,7 +228,7 @@ class FileWriter::Impl {
         column->pending_bytes += all;
         return Status::OK();
       }
-      const int64_t rows = RowsThatFit(*data, 0, budget);
+      const int64_t rows = CutRows(*column, RowsThatFit(*data, 0, budget));
       const bool oversize = rows == 1 && RangeBytes(*data, 0, 1) > budget;
       if (oversize && !column->pending.empty()) {
         OG_RETURN_NOT_OK(Flush(column));
@@ -239,6 +239,19 @@ class FileWriter::Impl {
       data = data->Slice(rows, data->length - rows);
     }
     return Status::OK();
+  }
+
+  /// How many of `rows` more end the page: with small chunks, so many that it ends with one.
+  int64_t CutRows(const ColumnState& column, int64_t rows) const {
+    if (chunk_log_max_ == kChunkLogMax) {
+      return rows;
+    }
+    int64_t pending = 0;
+    for (const auto& array : column.pending) {
+      pending += array->length();
+    }
+    const int64_t over = (pending + rows) & ((int64_t{1} << chunk_log_max_) - 1);
+    return over < rows ? rows - over : rows;
   }
 
   Status Flush(ColumnState* column) {

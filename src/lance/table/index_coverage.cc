@@ -23,6 +23,13 @@ bool MovesRows(const Change& change) {
                               [](const NewFragment& f) { return f.kept.has_value(); }));
 }
 
+/// Whether a segment of a table with stable row ids holds them. The BTREE of Lance 14 (version 1)
+/// holds addresses all the same.
+bool HoldsRowIds(const IndexMetadata& index) {
+  return index.details_type_url != "/lance.table.BTreeIndexDetails" ||
+         index.index_version.value_or(0) == 0;
+}
+
 /// After rows moved: true if the segment still finds them. With stable ids it holds ids, not
 /// places, so that covering all old fragments is covering the new ones, if nothing else is in them.
 bool KeepsMovedRows(const Change& change, const FragmentEffects& effects, bool stable_row_ids,
@@ -32,7 +39,7 @@ bool KeepsMovedRows(const Change& change, const FragmentEffects& effects, bool s
   if (covered == 0) {
     return true;
   }
-  if (!stable_row_ids || covered != change.removed_fragments.size()) {
+  if (!stable_row_ids || !HoldsRowIds(*index) || covered != change.removed_fragments.size()) {
     return false;
   }
   for (size_t i = 0; i < change.added.size(); ++i) {

@@ -49,6 +49,40 @@ Status CheckDeleted(const Table& base, const Table& newer, const Change& change,
   return Status::OK();
 }
 
+/// Whether an index segment made on `base` says the truth on `newer` too.
+bool StandsOn(const Table& base, const Table& newer, const IndexMetadata& index) {
+  const uint64_t first_new = base.manifest().next_fragment_id();
+  const bool renumbered = first_new != newer.manifest().next_fragment_id() ||
+                          base.manifest().next_row_id != newer.manifest().next_row_id;
+  return std::ranges::all_of(index.fragment_ids, [&](uint32_t id) {
+    if (id >= first_new) {
+      // Built for ids that are taken by now.
+      return !renumbered;
+    }
+    const Fragment* old_one = base.manifest().FindFragment(id);
+    const Fragment* new_one = newer.manifest().FindFragment(id);
+    return new_one == nullptr || (old_one != nullptr && SameRows(*old_one, new_one) &&
+                                  old_one->deletion_file == new_one->deletion_file);
+  });
+}
+
+/// Take out the segments that do not stand on `newer`; what they were to replace stays.
+void DropStaleSegments(const Table& base, const Table& newer, Change* change) {
+  std::vector<std::string> dropped;  // names of their indexes
+  std::erase_if(change->new_indices, [&](const IndexMetadata& index) {
+    const bool drop = index.has_fragment_bitmap && !StandsOn(base, newer, index);
+    if (drop) {
+      dropped.push_back(index.name);
+    }
+    return drop;
+  });
+  std::erase_if(change->removed_indices, [&](const Uuid& uuid) {
+    const auto at = std::ranges::find(base.manifest().indices, uuid, &IndexMetadata::uuid);
+    return at != base.manifest().indices.end() &&
+           std::ranges::find(dropped, at->name) != dropped.end();
+  });
+}
+
 }  // namespace
 
 Result<RebaseReport> CheckRebase(const Table& base, const Table& newer, const Change& change) {
@@ -80,16 +114,7 @@ Result<Change> Rebase(const Table& base, const Table& newer, const Change& chang
         {.object = base.location().path});
   }
   Change rebased = change;
-  const bool renumbered =
-      base.manifest().next_fragment_id() != newer.manifest().next_fragment_id() ||
-      base.manifest().next_row_id != newer.manifest().next_row_id;
-  if (renumbered) {
-    // Segments over the change's own fragments were built for ids that are taken now.
-    const uint64_t first_new = base.manifest().next_fragment_id();
-    std::erase_if(rebased.new_indices, [&](const IndexMetadata& index) {
-      return std::ranges::any_of(index.fragment_ids, [&](uint32_t id) { return id >= first_new; });
-    });
-  }
+  DropStaleSegments(base, newer, &rebased);
   return rebased;
 }
 

@@ -25,7 +25,8 @@ struct FileWriterOptions {
   /// memory while writing; readers fetch chunks, not pages.
   int64_t page_bytes = 8 << 20;
   /// Most values of one chunk, rounded down to a power of two; at least 2, never more than 4,096.
-  /// Smaller chunks: fewer bytes to read for one row, 20 more bytes per chunk.
+  /// Smaller chunks: fewer bytes to read for one row, 20 more bytes per chunk. Pages are then cut
+  /// where a chunk of so many rows ends.
   int64_t chunk_rows_max = 4096;
 };
 

@@ -31,6 +31,10 @@ struct BTreeOptions {
   std::string column = "id";
   /// Rows of one page. Smaller: fewer bytes per key that is looked up, a longer page table.
   uint32_t page_rows = 256;
+  /// A change gets a segment once so many rows, or so many fragments, would stand uncovered. Small
+  /// changes then cost no puts for the index; lookups keep the columns of so few rows in memory.
+  uint64_t uncovered_rows_max = 4096;
+  size_t uncovered_fragments_max = 16;
   /// Segments of one size class that are merged into one; a class spans a factor of this.
   uint32_t merge_fan = 8;
   /// A merge makes no segment larger than about this, and one segment covers no more than this of
@@ -77,25 +81,27 @@ class BTreeBuilder {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Cover the added fragments of `change`: one new segment, merged with older ones where a tier is
-/// full (they go to `removed_indices`).
+/// Cover the added fragments of `change`, and older ones that are not covered, with a new segment,
+/// merged with older ones where a tier is full (those go to `removed_indices`). Does nothing while
+/// few rows are uncovered, or when the change has its segment already.
 ///
 /// `keys`: the values of the added rows in row order, all added fragments joined, cut anywhere;
 /// empty: they are read back from the added data files. Fragments that keep old row ids
-/// (compaction) are left to Table, which carries coverage over. Ids are those that a commit on
-/// `base` will assign: after Rebase onto a version that assigned ids itself, the segment is dropped
-/// from the change with the removals that belong to it, and the rows are found by scanning until
-/// CoverRows; or call this again with the new base.
+/// (compaction) have no keys here: Table carries their coverage over. Ids are those that a commit
+/// on `base` assigns: Rebase onto a version that assigned ids itself drops the segment, and the
+/// removals that belong to it; the rows are then scanned for until a later change covers them, or
+/// call this again with the new base.
 ///
-/// Errors: kInvalid (`index.column`: no such utf8 column; `index.keys`: `keys` do not match the
-///         added rows), kCorruption, any kind from ObjectStore.
-/// Cost:   two puts; with merges, on average a few reads and writes of each row over its life.
+/// Errors: kInvalid (`index.column`: no utf8 column of this name that is not nullable;
+///         `index.keys`: `keys` do not match the added rows), kCorruption, any kind from
+///         ObjectStore.
+/// Cost:   nothing, or two puts; every row is written again about once per tier.
 Status AddBTreeSegment(const Table& base, const std::vector<std::shared_ptr<arrow::Array>>& keys,
                        Change* change, const BTreeOptions& options = {});
 
 /// A change that covers what no segment covers, and merges where due. Empty where all is well.
 ///
-/// Errors and cost: as AddBTreeSegment, plus reading the column of uncovered fragments.
+/// Errors and cost: as AddBTreeSegment; reads the column of uncovered fragments.
 Result<Change> CoverRows(const Table& table, const BTreeOptions& options = {});
 
 }  // namespace omnigraph::lance
