@@ -3,12 +3,15 @@
 #include <arrow/api.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "omnigraph/graph/manifest/graph_store.h"
 #include "omnigraph/lance/file/file_reader.h"
 #include "omnigraph/lance/table/data_writer.h"
 #include "omnigraph/lance/table/table.h"
+#include "omnigraph/runtime/queue.h"
+#include "omnigraph/runtime/thread.h"
 #include "omnigraph/store/object_store.h"
 
 namespace omnigraph::write {
@@ -19,6 +22,7 @@ constexpr uint64_t kOpenBytes = uint64_t{160} << 20;
 constexpr uint64_t kFileBytesMost = uint64_t{64} << 20;
 constexpr uint64_t kFileBytesLeast = uint64_t{4} << 20;
 constexpr uint64_t kRewriteRows = 8192;
+constexpr size_t kFinishThreads = 4;
 
 }  // namespace
 
@@ -28,6 +32,19 @@ struct LoadFiles::TypeFiles {
   std::vector<lance::NewFragment> fragments;
   uint64_t rows = 0;   ///< of the input
   uint64_t added = 0;  ///< of the fragments
+  Status finished;
+
+  void Finish() {
+    Result<std::vector<lance::NewFragment>> put = writer->Finish();
+    writer.reset();
+    finished = put.status();
+    if (put.ok()) {
+      fragments = std::move(put).ValueUnsafe();
+    }
+    for (const lance::NewFragment& fragment : fragments) {
+      added += fragment.rows;
+    }
+  }
 };
 
 LoadFiles::LoadFiles(graph::Graph* graph, graph::SnapshotRef snapshot,
@@ -70,12 +87,25 @@ uint64_t LoadFiles::rows(int type_index) const {
 }
 
 Status LoadFiles::Finish() {
+  runtime::BoundedQueue<TypeFiles*> work(types_.size() + 1);
   for (const auto& [index, files] : types_) {
-    OG_ASSIGN_OR_RETURN(files->fragments, files->writer->Finish());
-    files->writer.reset();
-    for (const lance::NewFragment& fragment : files->fragments) {
-      files->added += fragment.rows;
+    OG_CHECK(work.Push(files.get()));
+  }
+  work.Close();
+  const auto finish_some = [&work] {
+    while (const std::optional<TypeFiles*> files = work.Pop()) {
+      (*files)->Finish();
     }
+  };
+  // Most of a put is waiting for the disk.
+  std::vector<runtime::Thread> helpers;
+  for (size_t i = 1; i < std::min(kFinishThreads, types_.size()); ++i) {
+    helpers.push_back(runtime::Thread::Start("load-finish", finish_some));
+  }
+  finish_some();
+  helpers.clear();  // joins
+  for (const auto& [index, files] : types_) {
+    OG_RETURN_NOT_OK(files->finished);
   }
   return Status::OK();
 }
