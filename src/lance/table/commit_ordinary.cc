@@ -59,6 +59,7 @@ bool BuiltUpon(const Manifest& newest, const BuiltVersion& ours) {
 }
 
 /// C5: a put at n + 1 counts only if n still stands after its positive answer; else list and look.
+/// Errors: kConflict: it does not count, and is gone; anything else: nobody knows.
 Status CheckCounts(const Table& latest, const BuiltVersion& ours) {
   OG_ASSIGN_OR_RETURN(const bool stands, StillStands(latest.location(), latest.stored()));
   if (stands) {
@@ -108,7 +109,10 @@ Result<std::shared_ptr<const Table>> CommitOrdinary(const std::shared_ptr<const 
         BuildVersion(latest, rebased, latest->version() + 1, {.write_transaction_file = true}));
     auto put = PutSettled(built);
     if (put.ok()) {
-      OG_RETURN_NOT_OK(CheckCounts(*latest, built));
+      const Status counts = CheckCounts(*latest, built);
+      if (!counts.ok()) {
+        return IsConflict(counts) ? counts : WithUnknownEffect(counts);
+      }
       // Only helps readers and official writers; the version stands without it.
       (void)WriteHint(base->location(), built.manifest.version);
       return put;

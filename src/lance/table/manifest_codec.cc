@@ -103,6 +103,22 @@ void FillRest(const Manifest& manifest, pb::Manifest* message) {
   RestoreUnknown(manifest.unknown, message);
 }
 
+/// Releases that keep them elsewhere say so in fields that we do not know.
+Status NoRowIds(const Fragment& fragment, std::string_view object) {
+  if (fragment.unknown.empty()) {
+    return Corruption(
+        "row_ids.absent",
+        fmt::format("fragment {} of {} has no row ids, though the table promises them", fragment.id,
+                    object),
+        object);
+  }
+  return Unsupported("row_ids.external",
+                     fmt::format("fragment {} of {} keeps its row ids outside the manifest, which "
+                                 "is not supported",
+                                 fragment.id, object),
+                     {.object = std::string(object)});
+}
+
 Status ReadFragments(const pb::Manifest& message, std::string_view object, Manifest* manifest) {
   std::set<uint64_t> ids;
   manifest->fragments.reserve(static_cast<size_t>(message.fragments_size()));
@@ -112,11 +128,7 @@ Status ReadFragments(const pb::Manifest& message, std::string_view object, Manif
       return Malformed(object, fmt::format("fragment {} stands twice", fragment.id));
     }
     if (manifest->stable_row_ids() && !fragment.row_ids && fragment.physical_rows != 0) {
-      return Unsupported("row_ids.external",
-                         fmt::format("fragment {} of {} keeps its row ids outside the manifest, "
-                                     "which is not supported",
-                                     fragment.id, object),
-                         {.object = std::string(object)});
+      return NoRowIds(fragment, object);
     }
     manifest->fragments.push_back(std::move(fragment));
   }

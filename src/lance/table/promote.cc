@@ -73,6 +73,22 @@ Status PromoteLost(const Table& latest) {
                   {.object = latest.location().path});
 }
 
+/// C5: the put counts only if what it was made on stands after its positive answer, or nothing came
+/// after it. Else it is taken back: its predecessor was pruned, and it is not the newest.
+Status CheckCounts(const Table& latest, const BuiltVersion& built) {
+  OG_ASSIGN_OR_RETURN(const bool stands, StillStands(latest.location(), latest.stored()));
+  if (stands) {
+    return Status::OK();
+  }
+  OG_ASSIGN_OR_RETURN(const StoredManifest newest,
+                      ReadLatestManifest(latest.location(), Look::kWriter));
+  if (newest.manifest.version == built.manifest.version) {
+    return Status::OK();
+  }
+  OG_RETURN_NOT_OK(latest.location().store->Delete(built.object));
+  return PromoteLost(latest);
+}
+
 }  // namespace
 
 bool IsOwnVersion(const Table& table) {
@@ -110,13 +126,9 @@ Result<std::shared_ptr<const Table>> Promote(const std::shared_ptr<const Table>&
   if (!put.ok()) {
     return CodeOf(put.status()) == "commit.lost" ? PromoteLost(*latest) : put.status();
   }
-  OG_ASSIGN_OR_RETURN(const bool stands, StillStands(latest->location(), latest->stored()));
-  if (!stands) {
-    OG_ASSIGN_OR_RETURN(const StoredManifest newest,
-                        ReadLatestManifest(latest->location(), Look::kWriter));
-    if (newest.manifest.version != built.manifest.version) {
-      return PromoteLost(*latest);
-    }
+  const Status counts = CheckCounts(*latest, built);
+  if (!counts.ok()) {
+    return IsConflict(counts) ? counts : WithUnknownEffect(counts);
   }
   // Only helps readers and official writers; the version stands without it.
   (void)WriteHint(latest->location(), built.manifest.version);

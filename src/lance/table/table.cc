@@ -79,7 +79,9 @@ Result<DeletionVector> Table::Deletions(uint64_t fragment_id) const {
     return *std::move(cached);
   }
   OG_ASSIGN_OR_RETURN(DeletionVector deletions, ReadDeletions(location_, *fragment));
-  cache_->deletions().Insert(object, deletions);
+  // A set takes two bytes a row at most, one bit per row of the fragment at worst.
+  const size_t bytes = std::min(2 * deletions.size(), fragment->physical_rows / 8) + 128;
+  cache_->deletions().Insert(object, deletions, bytes);
   return deletions;
 }
 
@@ -213,7 +215,8 @@ Result<std::shared_ptr<const FileReader>> Table::OpenDataFile(const DataFileRef&
                       object);
   }
   OG_RETURN_NOT_OK(opened.status());
-  cache_->files().Insert(object, *opened);
+  constexpr size_t kOpenFileBytes = 32 << 10;  // column metadata, some pages of a few columns
+  cache_->files().Insert(object, *opened, kOpenFileBytes);
   return *std::move(opened);
 }
 

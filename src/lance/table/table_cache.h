@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "omnigraph/lance/table/deletion.h"
 #include "omnigraph/runtime/mutex.h"
@@ -16,12 +17,12 @@ namespace omnigraph::lance {
 
 class FileReader;
 
-/// A bounded map from object name to value, oldest out first. Thread-safe. Two callers that miss
-/// at once both make the value; objects are immutable, so either is right.
+/// A map from object name to value, bounded by bytes, oldest out first. Thread-safe. Two callers
+/// that miss at once both make the value; objects are immutable, so either is right.
 template <typename Value>
 class ObjectCache {
  public:
-  explicit ObjectCache(size_t entries_max) : entries_max_(entries_max) {}
+  explicit ObjectCache(size_t bytes_max) : bytes_max_(bytes_max) {}
 
   std::optional<Value> Find(const std::string& object) {
     runtime::MutexLock lock(mutex_);
@@ -29,23 +30,27 @@ class ObjectCache {
     return at == entries_.end() ? std::nullopt : std::optional<Value>(at->second);
   }
 
-  void Insert(const std::string& object, Value value) {
+  /// `bytes`: about what the value holds in memory.
+  void Insert(const std::string& object, Value value, size_t bytes) {
     runtime::MutexLock lock(mutex_);
     if (!entries_.emplace(object, std::move(value)).second) {
       return;
     }
-    order_.push_back(object);
-    if (order_.size() > entries_max_) {
-      entries_.erase(order_.front());
+    order_.emplace_back(object, bytes);
+    bytes_ += bytes;
+    while (bytes_ > bytes_max_ && order_.size() > 1) {
+      bytes_ -= order_.front().second;
+      entries_.erase(order_.front().first);
       order_.pop_front();
     }
   }
 
  private:
-  const size_t entries_max_;
+  const size_t bytes_max_;
   runtime::Mutex mutex_;
   std::map<std::string, Value> entries_ OG_GUARDED_BY(mutex_);
-  std::deque<std::string> order_ OG_GUARDED_BY(mutex_);
+  std::deque<std::pair<std::string, size_t>> order_ OG_GUARDED_BY(mutex_);
+  size_t bytes_ OG_GUARDED_BY(mutex_) = 0;
 };
 
 /// Thread-safe.
@@ -55,9 +60,8 @@ class TableCache {
   ObjectCache<DeletionVector>& deletions() { return deletions_; }
 
  private:
-  // An open file keeps its column metadata, some tens of KiB.
-  ObjectCache<std::shared_ptr<const FileReader>> files_{1024};
-  ObjectCache<DeletionVector> deletions_{1024};
+  ObjectCache<std::shared_ptr<const FileReader>> files_{32 << 20};
+  ObjectCache<DeletionVector> deletions_{16 << 20};
 };
 
 }  // namespace omnigraph::lance

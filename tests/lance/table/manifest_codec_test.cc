@@ -217,6 +217,10 @@ TEST(ManifestCodec, ImpossibleContent_IsCorruption) {
                   "manifest.fragment");
   pb::Manifest spilled = message;
   spilled.mutable_fragments(0)->clear_row_ids();
+  OG_EXPECT_ERROR(DecodeManifest(FileOf(spilled), "t"), ErrorKind::kCorruption, "row_ids.absent");
+  // Release 14 may keep them in a column, and marks the fragment with field 12.
+  auto* fragment = spilled.mutable_fragments(0);
+  fragment->GetReflection()->MutableUnknownFields(fragment)->AddLengthDelimited(12, "");
   OG_EXPECT_ERROR(DecodeManifest(FileOf(spilled), "t"), ErrorKind::kUnsupported,
                   "row_ids.external");
 }
