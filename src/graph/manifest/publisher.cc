@@ -141,7 +141,7 @@ class Publication {
   std::shared_ptr<const Snapshot> next_;
 };
 
-/// Step 2 of docs/protocol.md, Publishing: keep, check again, or conflict.
+/// Step 2 of docs/protocols/publishing.md: keep, check again, or conflict.
 Status Publication::BringUpTo(const Head& head) {
   const SnapshotRef& newest = head.snapshot;
   if (newest->ended.has_value()) {

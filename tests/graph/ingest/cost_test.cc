@@ -1,4 +1,5 @@
-// What an ack and a fold cost in store calls: the work, not the history (docs/format/manifest-table.md, Costs).
+// What an ack and a fold cost in store calls: the work, not the history
+// (docs/format/manifest-table.md, Costs).
 #include <arrow/builder.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +26,8 @@ struct Counted {
   Process process;
 };
 
-// After 10 and after 1,000 commits: one steady-state ack is one put, no list, no read; a fold with its follow-up does the
-// same number of calls, and its bytes stay flat in the mean over 64.
+// After 10 and after 1,000 commits: one steady-state ack is one put, no list, no read; a fold with
+// its follow-up does the same number of calls, and its bytes stay flat in the mean over 64.
 TEST(StreamCost, AfterTenAndAThousandCommits_IsTheSame) {
   Counted world(kPlainSchema);
   std::vector<store::StoreCounts> folds;
@@ -72,8 +73,8 @@ void Fill(Graph& graph, int rows) {
   const std::shared_ptr<arrow::Array> column = *names.Finish();
   auto writer = lance::DataWriter::Make((*base)->location(), (*base)->lance_schema());
   OG_CHECK_OK(writer);
-  OG_CHECK_OK((*writer)->Write(
-      *arrow::RecordBatch::Make((*base)->schema(), rows, {column, column})));
+  OG_CHECK_OK(
+      (*writer)->Write(*arrow::RecordBatch::Make((*base)->schema(), rows, {column, column})));
   auto change = std::make_shared<lance::Change>();
   change->added = *(*writer)->Finish();
   Proposal proposal;

@@ -2,7 +2,7 @@
 /// Streaming ingest of one graph in one process: NDJSON in, durable acks out, folds in the
 /// background.
 ///
-/// The contract (G1 to G14) is docs/ingest.md, the rules that keep it docs/protocol.md. One
+/// The contract (G1 to G14) is docs/ingest.md, the rules that keep it docs/protocols. One
 /// StreamIngest serves all clients of the process; each client is a Session; rows of all sessions
 /// share the syncs of the logs.
 #pragma once

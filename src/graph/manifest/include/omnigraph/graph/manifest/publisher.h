@@ -3,7 +3,7 @@
 /// `__manifest`.
 ///
 /// A writer hands it a Proposal with its footprint and gets a Receipt. Rules C1 to C5, W1 and W2 of
-/// docs/protocol.md live here; what is written where is in docs/format/manifest-table.md.
+/// docs/protocols live here; what is written where is in docs/format/manifest-table.md.
 #pragma once
 
 #include <cstdint>

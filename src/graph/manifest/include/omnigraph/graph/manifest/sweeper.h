@@ -30,11 +30,16 @@ struct SweepReport {
   bool complete = true;  ///< false: the budget ended the pass
 };
 
-/// Delete orphans of all tables: data, deletion, index and transaction files and detached manifests
-/// that no version of
-/// `__manifest` that still stands, no ordinary version and no tag names, and that are older than
-/// the grace.
-/// `_mem_wal` is never touched. Can stop anywhere and be run by anybody.
+/// Delete what no standing version of `__manifest` names and what is older than the grace: data,
+/// deletion and index files and detached manifests of every table and of `__manifest`, and the
+/// tables of an `init` that did not finish.
+///
+/// Kept besides: what the newest ordinary version and version 1 of a table name; all ordinary
+/// manifests, transaction files, tags and `_mem_wal`. Can stop anywhere, and be run by anybody
+/// beside everything else: a publish whose files are older than the grace must not be under way, so
+/// the grace is a day. Errors: any of the store; kCorruption when a standing version is unreadable
+/// (nothing is deleted then). Cost:   one get per standing version and per table version that one
+/// names, one listing of the graph.
 Result<SweepReport> Sweep(Graph& graph, const SweepOptions& options);
 
 }  // namespace omnigraph::graph
