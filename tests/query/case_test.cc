@@ -19,6 +19,7 @@
 #include "omnigraph/query/executor.h"
 #include "omnigraph/query/printers.h"
 #include "omnigraph/testing/status_matchers.h"
+#include "real_graph.h"
 
 namespace omnigraph::query {
 namespace {
@@ -137,17 +138,14 @@ std::string PlaceOf(const Status& status) {
 
 class QueryCases : public ::testing::TestWithParam<Case> {};
 
-TEST_P(QueryCases, GiveWhatTheySay) {
-  const Case& one = GetParam();
-  OG_ASSERT_OK_AND_ASSIGN(const auto source,
-                          testing::MakeMemoryGraph(one.schema, one.data, one.file));
+/// Runs a case cold with nothing kept, cold with a cache, and warm.
+void RunCase(const Case& one, const GraphSource& source) {
   ExecuteOptions options;
   options.now_us = *schema::ParseDateTime("2026-11-30T12:00:00.500Z") * 1000;
   QueryCache cache;
-  // Cold and with nothing kept, cold with a cache, warm.
   for (QueryCache* kept : {static_cast<QueryCache*>(nullptr), &cache, &cache}) {
     options.cache = kept;
-    auto result = RunQuery({one.query, "", one.params, ""}, *source, options);
+    auto result = RunQuery({one.query, "", one.params, ""}, source, options);
     if (!one.error.empty()) {
       ASSERT_FALSE(result.ok());
       EXPECT_EQ(PlaceOf(result.status()), one.error) << result.status().ToString();
@@ -159,6 +157,19 @@ TEST_P(QueryCases, GiveWhatTheySay) {
     OG_ASSERT_OK_AND_ASSIGN(const std::string text, FormatResult(*result, format));
     EXPECT_EQ(Comparable(one, text, true), Comparable(one, one.expected, false));
   }
+}
+
+TEST_P(QueryCases, GiveWhatTheySay) {
+  const Case& one = GetParam();
+  OG_ASSERT_OK_AND_ASSIGN(const auto memory,
+                          testing::MakeMemoryGraph(one.schema, one.data, one.file));
+  {
+    SCOPED_TRACE("tables in memory");
+    RunCase(one, *memory);
+  }
+  SCOPED_TRACE("Lance tables of a snapshot");
+  OG_ASSERT_OK_AND_ASSIGN(const auto real, testing::MakeRealGraph(*memory));
+  RunCase(one, *real);
 }
 
 std::string NameOf(const ::testing::TestParamInfo<Case>& info) {
