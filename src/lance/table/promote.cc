@@ -9,6 +9,7 @@
 #include "omnigraph/lance/table/commit.h"
 #include "omnigraph/lance/table/feature_flags.h"
 #include "omnigraph/lance/table/transaction.h"
+#include "omnigraph/store/object_store.h"
 #include "version_parts.h"
 
 namespace omnigraph::lance {
