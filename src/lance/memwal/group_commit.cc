@@ -271,11 +271,12 @@ void GroupCommit::Stop(const Status& reason) {
     runtime::MutexLock lock(mutex_);
     refuse_ = refuse_.ok() ? reason : refuse_;
   }
+  WaitDelivered();
   JoinThread();
 }
 
+// The thread leaves once it does not hold the turn; with nobody else inside, the queue is empty then.
 void GroupCommit::JoinThread() {
-  WaitDelivered();
   {
     runtime::MutexLock lock(mutex_);
     if (thread_exit_) {

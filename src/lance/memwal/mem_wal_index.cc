@@ -91,6 +91,9 @@ std::string EncodeMemWalDetails(const MemWalIndexDetails& details) {
     SetUuid(shard, added->mutable_shard_id());
     added->set_generation(generation);
   }
+  for (const std::string& progress : details.index_catchup) {
+    message.add_index_catchup(progress);
+  }
   message.mutable_writer_defaults()->insert(details.writer_defaults.begin(),
                                             details.writer_defaults.end());
   if (details.maintain_all_indexes.has_value()) {
@@ -119,6 +122,7 @@ Result<MemWalIndexDetails> ParseMemWalDetails(std::string_view bytes, std::strin
     }
     details.compacted_generations[*shard] = compacted.generation();
   }
+  details.index_catchup.assign(message.index_catchup().begin(), message.index_catchup().end());
   details.writer_defaults.insert(message.writer_defaults().begin(),
                                  message.writer_defaults().end());
   if (message.has_maintain_all_indexes()) {

@@ -40,6 +40,7 @@ struct MemWalIndexDetails {
   std::vector<ShardingSpec> sharding_specs;
   std::vector<std::string> maintained_indexes;
   std::map<Uuid, uint64_t> compacted_generations;
+  std::vector<std::string> index_catchup;  ///< raw protobuf, kept
   std::map<std::string, std::string> writer_defaults;
   std::optional<bool> maintain_all_indexes;
   std::string unknown_fields;  ///< raw protobuf of everything else, kept through read-modify-write
