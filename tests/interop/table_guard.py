@@ -11,6 +11,7 @@ import judges
 from judges import check, check_equal, lines, run
 
 TOOL = sys.argv[1]
+READERS = os.path.join(judges.HERE, "table_readers.py")
 WRITER = os.path.join(judges.HERE, "table_writer.py")
 
 
@@ -72,12 +73,30 @@ def old_delete(python, folder, path, head, detached):
     check_equal("so that the detached version stands", lines(tool(folder, "rows", head)), detached)
 
 
+def lancedb_outsider(python):
+    kind = "lancedb"
+    with tempfile.TemporaryDirectory() as folder:
+        head = make(folder)
+        ours = lines(tool(folder, "rows"))
+        detached = lines(tool(folder, "rows", head))
+        before = files_below(os.path.join(folder, "t.lance"))
+        for attempt in lines(run(python, READERS, kind, folder, "t", "--change")):
+            check(f"{kind} {attempt['operation']} is refused", any(text in str(attempt["error"]) for text in SAID), attempt["error"])
+        check_equal(f"{kind}: our rows", lines(tool(folder, "rows")), ours)
+        check_equal(f"{kind}: the detached version stands", lines(tool(folder, "rows", head)), detached)
+        lost = set(before) - set(files_below(os.path.join(folder, "t.lance")))
+        check(f"{kind} deletes nothing", not lost, str(lost))
+
+
 def main():
     releases = [(release, judges.python_of("pylance-" + release)) for release in ("14.0.2", "12.0.0", "9.0.1")]
     for release, python in releases:
         if python:
             outsider(python, release)
-    judges.finish(any(python for _, python in releases))
+    lancedb = judges.python_of("lancedb")
+    if lancedb:
+        lancedb_outsider(lancedb)
+    judges.finish(lancedb or any(python for _, python in releases))
 
 
 main()

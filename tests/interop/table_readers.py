@@ -1,6 +1,7 @@
 """Runs in an environment with lancedb or duckdb: counts rows of a table, with and without a filter, and prints ids.
 
-table_readers.py lancedb|duckdb FOLDER NAME FILTER   ->  one JSON line {count, filtered, ids, sums}
+table_readers.py lancedb|duckdb FOLDER NAME FILTER      ->  one JSON line {count, filtered, ids, n, texts}
+table_readers.py lancedb FOLDER NAME --change           ->  tries to change the table: a JSON line {operation, error} each
 """
 import glob
 import json
@@ -30,7 +31,25 @@ def by_duckdb(folder, name, condition):
                       "n": sorted(row[1] for row in everything), "texts": sorted(row[2] for row in everything if row[2] is not None)}))
 
 
+def attempts(folder, name):
+    """Name -> what an outsider with lancedb would do to a table."""
+    import datetime
+    import lancedb
+    table = lancedb.connect(folder).open_table(name)
+    return {"add": lambda: table.add([{"id": "x", "n": 1}]), "delete": lambda: table.delete("n = 1"),
+            "optimize": lambda: table.optimize(cleanup_older_than=datetime.timedelta(0), delete_unverified=True)}
+
+
 def main():
+    if sys.argv[4] == "--change":
+        for operation, attempt in attempts(*sys.argv[2:4]).items():
+            error = None
+            try:
+                attempt()
+            except Exception as failure:
+                error = str(failure)
+            print(json.dumps({"operation": operation, "error": error}))
+        return
     kind, folder, name, condition = sys.argv[1:5]
     if kind == "duckdb":
         return by_duckdb(folder, name, condition)
