@@ -1,4 +1,5 @@
-// Runs tests/query/cases/*.case: readable text of schema, rows, queries and what they give.
+// Runs tests/query/cases/*.case (readable text of schema, rows, queries and what they give) and the
+// examples of docs/query.md.
 //
 // A file has the sections `--- schema`, `--- data` (load lines) and then, for each case, `--- case
 // <name>` with the query below it, optionally `--- params` and `--- format <name>`, and `---
@@ -81,6 +82,38 @@ std::vector<Case> ReadFile(const std::filesystem::path& path) {
   return cases;
 }
 
+/// The examples of docs/query.md: a `gq` block, perhaps a `params` block, and a `text` block each.
+std::vector<Case> ReadExamples() {
+  std::vector<Case> cases;
+  Case common;
+  common.file = "query_md";
+  std::string language;
+  std::string block;
+  std::ifstream in(OMNIGRAPH_SOURCE_DIR "/docs/query.md");
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("```")) {
+      block += line + "\n";
+      continue;
+    }
+    if (language == "pg") {
+      common.schema = block;
+    } else if (language == "ndjson") {
+      common.data = block;
+    } else if (language == "gq") {
+      cases.push_back(common);
+      cases.back().query = block;
+      cases.back().name = "example";
+    } else if (language == "params") {
+      cases.back().params = block;
+    } else if (language == "text") {
+      cases.back().expected = block;
+    }
+    language = line.substr(3);
+    block.clear();
+  }
+  return cases;
+}
+
 std::vector<Case> ReadAll() {
   std::vector<std::filesystem::path> paths;
   for (const auto& entry :
@@ -90,7 +123,7 @@ std::vector<Case> ReadAll() {
     }
   }
   std::sort(paths.begin(), paths.end());
-  std::vector<Case> all;
+  std::vector<Case> all = ReadExamples();
   for (const auto& path : paths) {
     const std::vector<Case> cases = ReadFile(path);
     all.insert(all.end(), cases.begin(), cases.end());
