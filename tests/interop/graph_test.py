@@ -83,7 +83,7 @@ class Readers(Judged):
     def test_pylance_12_and_14_see_every_value_of_every_table(self):
         for judge in PYLANCE[:2]:
             for table in self.tables:
-                done = subprocess.run([str(DEPS / judge / "bin" / "python"), str(HERE / "judge_lance.py"), str(self.path(table))],
+                done = subprocess.run([str(DEPS / judge / "bin" / "python"), str(HERE / "judge.py"), str(self.path(table))],
                                       capture_output=True, text=True, timeout=300)
                 self.assertEqual(done.returncode, 0, f"{judge} {table}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
                 lines = [json.loads(line) for line in done.stdout.splitlines()]
