@@ -4,6 +4,7 @@
 #include <arrow/record_batch.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -38,6 +39,24 @@ Status ScanIds(const lance::Table& table, const Visit& visit) {
       visit(ids.GetView(i), rows.Value(i));
     }
   }
+}
+
+/// Keys in the order that the index wants, and where each came from.
+struct SortedKeys {
+  std::vector<uint32_t> order;
+  std::vector<std::string_view> texts;
+};
+
+SortedKeys Sort(const std::vector<KeyRef>& keys) {
+  SortedKeys out;
+  out.order.resize(keys.size());
+  std::iota(out.order.begin(), out.order.end(), 0);
+  std::sort(out.order.begin(), out.order.end(),
+            [&keys](uint32_t a, uint32_t b) { return keys[a].text < keys[b].text; });
+  for (const uint32_t at : out.order) {
+    out.texts.push_back(keys[at].text);
+  }
+  return out;
 }
 
 }  // namespace
@@ -97,22 +116,6 @@ Result<KeyDirectory::Known*> KeyDirectory::Prepare(TableId id, const lance::Tabl
   return &known;
 }
 
-Result<std::vector<std::optional<uint64_t>>> KeyDirectory::FindCold(
-    const std::shared_ptr<const lance::Table>& table, const std::vector<KeyRef>& keys) {
-  std::vector<std::optional<uint64_t>> out(keys.size());
-  HashMap128<uint32_t> wanted;
-  wanted.Reserve(keys.size());
-  for (size_t i = 0; i < keys.size(); ++i) {
-    wanted.Insert(keys[i].hash, static_cast<uint32_t>(i));
-  }
-  OG_RETURN_NOT_OK(ScanIds(*table, [&](std::string_view id, uint64_t row) {
-    if (const uint32_t* at = wanted.Find(XxHash128(id)); at != nullptr) {
-      out[*at] = row;
-    }
-  }));
-  return out;
-}
-
 Result<std::vector<std::optional<uint64_t>>> KeyDirectory::FindAddresses(
     TableId id, const std::shared_ptr<const lance::Table>& table, const std::vector<KeyRef>& keys) {
   std::vector<std::optional<uint64_t>> out(keys.size());
@@ -120,29 +123,27 @@ Result<std::vector<std::optional<uint64_t>>> KeyDirectory::FindAddresses(
     return out;
   }
   OG_ASSIGN_OR_RETURN(Known * known, Prepare(id, *table, keys.size()));
-  std::vector<std::optional<uint64_t>> rows(keys.size());
-  if (known->complete) {
-    for (size_t i = 0; i < keys.size(); ++i) {
-      if (const uint64_t* row = known->rows.Find(keys[i].hash); row != nullptr) {
-        rows[i] = *row;
-      }
+  if (!known->complete) {
+    const SortedKeys sorted = Sort(keys);
+    OG_ASSIGN_OR_RETURN(const std::vector<std::optional<uint64_t>> found,
+                        index_.FindAddresses(*table, sorted.texts));
+    for (size_t i = 0; i < found.size(); ++i) {
+      out[sorted.order[i]] = found[i];
     }
-  } else {
-    OG_ASSIGN_OR_RETURN(rows, FindCold(table, keys));
+    return out;
   }
-  std::vector<uint64_t> found;
-  for (const std::optional<uint64_t>& row : rows) {
-    if (row.has_value()) {
-      found.push_back(*row);
+  std::vector<uint64_t> rows;
+  std::vector<size_t> asked;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (const uint64_t* row = known->rows.Find(keys[i].hash); row != nullptr) {
+      rows.push_back(*row);
+      asked.push_back(i);
     }
   }
   OG_ASSIGN_OR_RETURN(const std::vector<std::optional<uint64_t>> addresses,
-                      table->AddressesOfRowIds(found));
-  size_t at = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].has_value()) {
-      out[i] = addresses[at++];
-    }
+                      table->AddressesOfRowIds(rows));
+  for (size_t i = 0; i < asked.size(); ++i) {
+    out[asked[i]] = addresses[i];
   }
   return out;
 }
@@ -167,14 +168,16 @@ Result<std::vector<bool>> KeyDirectory::Exist(TableId id,
   if (unknown.empty()) {
     return out;
   }
-  OG_ASSIGN_OR_RETURN(const std::vector<std::optional<uint64_t>> rows, FindCold(table, unknown));
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].has_value()) {
+  const SortedKeys sorted = Sort(unknown);
+  OG_ASSIGN_OR_RETURN(const std::vector<bool> found, index_.Exist(*table, sorted.texts));
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!found[i]) {
       continue;
     }
-    out[index[i]] = true;
+    const uint32_t at = sorted.order[i];
+    out[index[at]] = true;
     if (bytes() + kBytesPerKey < bytes_max_) {
-      known->rows.Insert(unknown[i].hash, *rows[i]);
+      known->rows.Insert(unknown[at].hash, 0);
     }
   }
   return out;

@@ -2,7 +2,7 @@
 /// Which ids a table holds, and where: what the fold asks for upserts, deletes and endpoints.
 ///
 /// Small and warm tables are answered from memory (ids as hashes, keyed by table version, in a
-/// bounded budget); large ones by the index on `id`; without an index by a scan of the column. The
+/// bounded budget); large ones by the index on `id` (which reads what no segment covers). The
 /// memory is a cache: losing it costs time.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "hash_map.h"
 #include "omnigraph/base/status.h"
 #include "omnigraph/graph/manifest/snapshot.h"
+#include "omnigraph/lance/index/key_lookup.h"
 #include "omnigraph/lance/table/table.h"
 
 namespace omnigraph::graph {
@@ -36,7 +37,9 @@ struct KeyChanges {
 /// Single-owner: the fold thread.
 class KeyDirectory {
  public:
-  explicit KeyDirectory(size_t bytes_max) : bytes_max_(bytes_max) {}
+  /// Half of `bytes_max` for known ids, half for what was read of indexes.
+  explicit KeyDirectory(size_t bytes_max)
+      : bytes_max_(bytes_max / 2), index_({.column = "id", .cache_bytes_max = bytes_max / 2}) {}
 
   /// For each key the address of its row in `table`; nothing where it has none.
   Result<std::vector<std::optional<uint64_t>>> FindAddresses(
@@ -57,19 +60,18 @@ class KeyDirectory {
  private:
   struct Known {
     uint64_t version = 0;
-    bool complete = false;      ///< `rows` holds every live id of the version
-    HashMap128<uint64_t> rows;  ///< id to stable row id
+    bool complete = false;  ///< `rows` holds every live id of the version
+    /// Id to stable row id; where it is not complete only that the id is there.
+    HashMap128<uint64_t> rows;
     uint64_t used = 0;
   };
 
   Result<Known*> Prepare(TableId id, const lance::Table& table, size_t keys);
   Status Fill(const lance::Table& table, Known* known);
-  /// Row id per key, from the index or a scan.
-  Result<std::vector<std::optional<uint64_t>>> FindCold(
-      const std::shared_ptr<const lance::Table>& table, const std::vector<KeyRef>& keys);
   bool MakeRoom(size_t bytes, TableId keep);
 
   const size_t bytes_max_;
+  lance::KeyLookup index_;
   std::map<TableId, Known> tables_;
   uint64_t clock_ = 0;
 };

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "fold.h"
 #include "omnigraph/graph/manifest/tiers.h"
+#include "omnigraph/lance/index/btree.h"
 #include "omnigraph/lance/table/data_writer.h"
 
 namespace omnigraph::graph {
@@ -13,6 +15,8 @@ namespace {
 
 /// Merges that would write more than this are left alone.
 constexpr uint64_t kMergeBytesMax = uint64_t{128} << 20;
+/// Rows without an index at which they are covered.
+constexpr uint64_t kUncoveredRowsMax = 64 * 1024;
 /// A merged fragment keeps the versions of its rows up to so many runs; above, all get the newest:
 /// a run per commit would let every manifest of the table grow with the history.
 constexpr size_t kVersionRunsMax = 64;
@@ -64,15 +68,35 @@ Result<std::optional<lance::Change>> MergeTail(const lance::Table& table) {
   return change;
 }
 
+uint64_t UncoveredRows(const lance::Table& table) {
+  std::set<uint64_t> covered;
+  for (const lance::IndexMetadata* segment : table.IndexSegments(lance::BTreeIndexName("id"))) {
+    covered.insert(segment->fragment_ids.begin(), segment->fragment_ids.end());
+  }
+  uint64_t rows = 0;
+  for (const lance::Fragment& fragment : table.manifest().fragments) {
+    rows += covered.contains(fragment.id) ? 0 : fragment.live_rows();
+  }
+  return rows;
+}
+
+/// Ids of a type that folds look up: not those that admission mints.
+bool IdsAreLookedUp(const schema::Catalog& catalog, const TableState& state) {
+  const schema::TypeDef* type = catalog.FindTable(state.id);
+  return type != nullptr && (type->is_node() || type->keyed());
+}
+
 }  // namespace
 
 Status Folder::Maintain(const std::vector<TableId>& tables) {
   const SnapshotRef snapshot = graph_.snapshot();
+  OG_ASSIGN_OR_RETURN(const std::shared_ptr<const schema::Catalog> catalog,
+                      graph_.CatalogOf(*snapshot));
   Proposal proposal;
   proposal.base = snapshot;
   proposal.commit.op = CommitOp::kOptimize;
   proposal.commit.actor = "omnigraph:ingest";
-  proposal.commit.message = "merge small fragments";
+  proposal.commit.message = "merge small fragments, cover ids by the index";
   for (const TableId id : tables) {
     const TableState* state = snapshot->FindTable(id);
     if (state == nullptr) {
@@ -80,6 +104,10 @@ Status Folder::Maintain(const std::vector<TableId>& tables) {
     }
     OG_ASSIGN_OR_RETURN(const std::shared_ptr<const lance::Table> table, graph_.OpenTable(*state));
     OG_ASSIGN_OR_RETURN(std::optional<lance::Change> change, MergeTail(*table));
+    if (!change.has_value() && IdsAreLookedUp(*catalog, *state) &&
+        UncoveredRows(*table) > kUncoveredRowsMax) {
+      OG_ASSIGN_OR_RETURN(change, lance::CoverRows(*table));
+    }
     if (change.has_value() && !change->empty()) {
       proposal.changes.push_back(
           TableChange{.table_id = id,
