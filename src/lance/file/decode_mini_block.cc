@@ -48,7 +48,7 @@ class MiniBlockDecoder : public PageDecoder {
   Status Plan(FetchList* first) override {
     OG_ASSIGN_OR_RETURN(canonical_, CanonicalLevels(layout_.layers(), path_, context_));
     OG_RETURN_NOT_OK(CheckLayout());
-    index_ = std::static_pointer_cast<const MiniBlockIndex>(page_.index.load());
+    index_ = std::static_pointer_cast<const MiniBlockIndex>(page_.index.Get());
     if (index_ != nullptr) {
       return Status::OK();
     }
@@ -73,7 +73,7 @@ class MiniBlockDecoder : public PageDecoder {
   Status Locate(const FetchList& first, FetchList* second) override {
     if (index_ == nullptr) {
       OG_ASSIGN_OR_RETURN(index_, ReadIndex(first));
-      page_.index.store(index_);
+      page_.index.Set(index_);
     }
     for (const RowRange& range : ranges_) {
       OG_ASSIGN_OR_RETURN(const Span span, ChunksOf(range));

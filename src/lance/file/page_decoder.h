@@ -4,7 +4,6 @@
 
 #include <arrow/buffer.h>
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -15,6 +14,7 @@
 #include "lance/encodings.pb.h"
 #include "leaf_sink.h"
 #include "omnigraph/base/status.h"
+#include "omnigraph/runtime/mutex.h"
 #include "omnigraph/store/object_store.h"
 #include "read_context.h"
 
@@ -32,6 +32,25 @@ struct PageIndex {
   virtual ~PageIndex() = default;
 };
 
+/// Where a page's index is remembered. Thread-safe.
+class PageIndexSlot {
+ public:
+  /// What was set, or null.
+  std::shared_ptr<const PageIndex> Get() const {
+    runtime::MutexLock lock(mutex_);
+    return index_;
+  }
+  /// Remember; a second setter sets an equal value.
+  void Set(std::shared_ptr<const PageIndex> index) {
+    runtime::MutexLock lock(mutex_);
+    index_ = std::move(index);
+  }
+
+ private:
+  mutable runtime::Mutex mutex_;
+  std::shared_ptr<const PageIndex> index_;
+};
+
 /// A page as the column metadata describes it; buffers are known to lie inside the file. Immutable
 /// but for `index`.
 struct PageInfo {
@@ -40,8 +59,7 @@ struct PageInfo {
   /// Row of the file that the page starts with.
   int64_t first_row = 0;
   pb::PageLayout layout;
-  /// Set once by whoever reads the page first; a second setter sets an equal value.
-  mutable std::atomic<std::shared_ptr<const PageIndex>> index;
+  mutable PageIndexSlot index;
 
   bool HasBuffers(size_t count) const { return buffers.size() >= count; }
 };
