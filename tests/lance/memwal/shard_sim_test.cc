@@ -323,7 +323,7 @@ TEST(ShardSim, Takeover_WaitsForSilence) {
                 claimed = writer.ok();
                 took = runtime::MonotonicNow() - began;
                 if (!claimed) {
-                  OG_EXPECT_ERROR(writer, ErrorKind::kUnavailable, "ingest.not_owner");
+                  OG_EXPECT_ERROR(writer, ErrorKind::kFenced, "ingest.not_owner");
                   runtime::SleepFor(std::chrono::milliseconds(500));
                 }
               }
