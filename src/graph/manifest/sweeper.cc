@@ -127,6 +127,9 @@ bool Pass::IsOrphan(const store::ObjectInfo& object) const {
   if (object.modified_us >= oldest_kept_us_ || kept_.Holds(object.path)) {
     return false;
   }
+  if (object.path.starts_with(kSpillPath)) {
+    return true;  // of a load that was killed
+  }
   const size_t end = object.path.find(".lance/");
   if (end == std::string::npos) {
     return false;
@@ -179,8 +182,8 @@ Result<SweepReport> Pass::Run() {
   oldest_kept_us_ =
       now - std::chrono::duration_cast<std::chrono::microseconds>(options_.grace).count();
   OG_RETURN_NOT_OK(KeepVersions());
-  for (const std::string_view prefix :
-       {std::string_view("nodes/"), std::string_view("edges/"), kRejectsPath, kManifestPath}) {
+  for (const std::string_view prefix : {std::string_view("nodes/"), std::string_view("edges/"),
+                                        kRejectsPath, kManifestPath, kSpillPath}) {
     OG_RETURN_NOT_OK(SweepUnder(prefix));
   }
   return report_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "omnigraph/graph/manifest/snapshot.h"
 #include "omnigraph/runtime/ids.h"
 #include "omnigraph/store/object_store.h"
 
@@ -63,7 +64,7 @@ Status SpillSpace::MakeRoom(size_t more, const KeyIndex* asking) {
 
 Result<std::vector<std::string>> SpillSpace::PutRun(const std::vector<KeyRecord>& records) {
   if (folder_.empty()) {
-    folder_ = std::string(kSpillFolder) + "/" + runtime::NewUlid() + "/";
+    folder_ = std::string(graph::kSpillPath) + runtime::NewUlid() + "/";
   }
   std::vector<std::string> objects;
   for (size_t at = 0; at < records.size(); at += kObjectRecords) {

@@ -22,9 +22,6 @@ class ObjectStore;
 
 namespace omnigraph::write {
 
-/// Folder of all spilled runs, below the root of the graph.
-inline constexpr const char* kSpillFolder = "_spill";
-
 /// One key and what a check knows about it; the members' meaning is the check's own.
 struct KeyRecord {
   Hash128 hash;

@@ -17,7 +17,9 @@
 #include "load_keys.h"
 #include "omnigraph/graph/manifest/graph_store.h"
 #include "omnigraph/graph/manifest/publisher.h"
+#include "omnigraph/graph/schema/physical.h"
 #include "omnigraph/graph/write/row_parser.h"
+#include "omnigraph/lance/index/btree.h"
 #include "omnigraph/lance/table/table.h"
 #include "omnigraph/runtime/queue.h"
 #include "omnigraph/runtime/thread.h"
@@ -109,7 +111,7 @@ class Loader {
 
  private:
   Result<LoadReport> RunInside(ByteSource* input) {
-    snapshot_ = graph_.snapshot();
+    OG_ASSIGN_OR_RETURN(snapshot_, graph_.Refresh());
     OG_ASSIGN_OR_RETURN(catalog_, graph_.CatalogOf(*snapshot_));
     keys_ = std::make_unique<LoadKeys>(*catalog_, options_.mode, &space_);
     files_ = std::make_unique<LoadFiles>(&graph_, snapshot_, *catalog_);
@@ -281,12 +283,19 @@ class Loader {
         change->removed_fragments.push_back(fragment.id);
       }
       std::sort(change->removed_fragments.begin(), change->removed_fragments.end());
+      for (const auto* index : out.base->IndexSegments(lance::BTreeIndexName(schema::kIdColumn))) {
+        change->removed_indices.push_back(index->uuid);
+      }
       out.deleted = state->rows;
       out.inserted = rows;
     } else {
       out.updated = static_cast<int64_t>(replaced.size());
       out.inserted = rows - out.updated;
       change->deleted_addresses = std::move(replaced);
+    }
+    if (type.is_node() || keys_->brings_ids(type_index)) {
+      // Later writers look these ids up; fresh ULIDs of edges are not looked up by anybody.
+      OG_RETURN_NOT_OK(lance::AddBTreeSegment(*out.base, {}, change.get()));
     }
     out.change = std::move(change);
     return out;

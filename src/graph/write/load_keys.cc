@@ -141,6 +141,10 @@ bool LoadKeys::occurs(int type_index) const {
   return types_[static_cast<size_t>(type_index)]->occurs;
 }
 
+bool LoadKeys::brings_ids(int type_index) const {
+  return !types_[static_cast<size_t>(type_index)]->ids.empty();
+}
+
 const std::vector<uint64_t>& LoadKeys::superseded(int type_index) const {
   return types_[static_cast<size_t>(type_index)]->superseded;
 }

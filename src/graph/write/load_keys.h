@@ -54,6 +54,8 @@ class LoadKeys {
 
   /// True if rows of the type occurred.
   bool occurs(int type_index) const;
+  /// True if the input brought or derived ids of rows of the type.
+  bool brings_ids(int type_index) const;
   /// Rows that a later line of the same id replaced within this input (mode merge), ascending.
   const std::vector<uint64_t>& superseded(int type_index) const;
 

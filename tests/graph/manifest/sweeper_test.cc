@@ -40,14 +40,16 @@ TEST_F(SweeperTest, WhenAProposalWasNotPublished_ItsFilesGo) {
   const size_t before = Objects();
   OG_ASSERT_OK(ProposeNodes(*graph_, "Person", {"cid"}));  // data files, never named
   OG_ASSERT_OK(store_->Put("nodes/00-00.lance/_versions/x", store::BytesOf("left by an init")));
-  EXPECT_EQ(Objects(), before + 2);
+  OG_ASSERT_OK(
+      store_->Put("_spill/01ARZ3NDEKTSV4RRFFQ69G5FAV/0-0", store::BytesOf("a killed load's")));
+  EXPECT_EQ(Objects(), before + 3);
   OG_ASSERT_OK_AND_ASSIGN(const SweepReport kept, Sweep(*graph_, {}));
   EXPECT_EQ(kept.deleted, 0);  // too young
   OG_ASSERT_OK_AND_ASSIGN(const SweepReport report, Sweep(*graph_, kNoGrace));
   EXPECT_TRUE(report.complete);
-  // Both orphans, and the history fragments that each publish rewrote are still named by their
+  // All orphans, and the history fragments that each publish rewrote are still named by their
   // versions.
-  EXPECT_EQ(report.deleted, 2);
+  EXPECT_EQ(report.deleted, 3);
   EXPECT_EQ(Objects(), before);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "omnigraph/graph/manifest/snapshot.h"
 #include "omnigraph/store/memory_store.h"
 #include "omnigraph/store/object_store.h"
 #include "omnigraph/testing/status_matchers.h"
@@ -128,7 +129,7 @@ TEST(KeyStream, RefusesARunThatEndsWithinARecord) {
   OG_ASSERT_OK_AND_ASSIGN(KeyRecord * record, index.Upsert(HashOf(1)));
   record->flags = 1;
   OG_ASSERT_OK_AND_ASSIGN(auto unused, index.Sorted());
-  OG_ASSERT_OK_AND_ASSIGN(const auto objects, store::ListAll(*memory, kSpillFolder));
+  OG_ASSERT_OK_AND_ASSIGN(const auto objects, store::ListAll(*memory, graph::kSpillPath));
   ASSERT_EQ(objects.size(), 1u);
   OG_ASSERT_OK(memory->Put(objects[0].path, store::BytesOf(std::string(70, 'x'))));
   OG_ASSERT_OK_AND_ASSIGN(const auto stream, index.Sorted());

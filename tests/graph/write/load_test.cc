@@ -13,6 +13,8 @@
 #include "omnigraph/graph/manifest/graph_store.h"
 #include "omnigraph/graph/schema/catalog.h"
 #include "omnigraph/graph/write/export.h"
+#include "omnigraph/lance/index/btree.h"
+#include "omnigraph/lance/index/key_lookup.h"
 #include "omnigraph/lance/table/table.h"
 #include "omnigraph/store/faulty_store.h"
 #include "omnigraph/store/memory_store.h"
@@ -458,6 +460,32 @@ TEST(Load, SpillsAndStillFindsEveryFault) {
   EXPECT_EQ(world.last.error_count, 2);
   EXPECT_EQ(world.last.errors[0].line, 40001);
   EXPECT_EQ(world.ObjectsBelow("_spill"), 0u);
+}
+
+// A large load leaves an index on the ids that later writers look up, and it stays right when rows
+// are replaced or overwritten; edges with fresh ids need none.
+TEST(Load, LeavesAnIndexOnIds) {
+  World world;
+  std::string text;
+  for (int i = 0; i < 5000; ++i) {
+    text += Person("p" + std::to_string(i)) + Edge("Knows", "p" + std::to_string(i), "p0");
+  }
+  lance::KeyLookup lookup;
+  for (const LoadMode mode : {LoadMode::kMerge, LoadMode::kMerge, LoadMode::kOverwrite}) {
+    ASSERT_EQ(world.Code(text, mode), "");
+    const auto snapshot = world.graph().snapshot();
+    OG_ASSERT_OK_AND_ASSIGN(const auto people, world.graph().OpenTable(*snapshot->FindTable(
+                                                   graph::TableKind::kNode, "Person")));
+    OG_ASSERT_OK_AND_ASSIGN(const auto knows, world.graph().OpenTable(*snapshot->FindTable(
+                                                  graph::TableKind::kEdge, "Knows")));
+    EXPECT_FALSE(people->IndexSegments(lance::BTreeIndexName("id")).empty());
+    EXPECT_TRUE(knows->IndexSegments(lance::BTreeIndexName("id")).empty());
+    const std::vector<std::string_view> keys = {"p1", "p4999", "p5000"};
+    OG_ASSERT_OK_AND_ASSIGN(const auto found, lookup.FindAddresses(*people, keys));
+    EXPECT_TRUE(found[0].has_value());
+    EXPECT_TRUE(found[1].has_value());
+    EXPECT_FALSE(found[2].has_value());
+  }
 }
 
 TEST(Load, FailuresOfInputAndStoreLeaveNothing) {
