@@ -7,6 +7,7 @@
 
 #include "enrol.h"
 #include "omnigraph/graph/manifest/promoter.h"
+#include "omnigraph/lance/memwal/log_reader.h"
 #include "omnigraph/runtime/fail_point.h"
 
 namespace omnigraph::graph {
@@ -210,6 +211,16 @@ Result<FoldReport> IngestCore::FoldAll() {
     (void)lane->writer().WaitSettled();
     goal[id] = lane->state().tip;
   }
+  const SnapshotRef start = graph_->snapshot();
+  for (const auto& [id, table] : start->tables) {
+    for (const auto& [shard, position] : table.shards) {
+      if (!goal.contains(id)) {  // not ours: what stands in its log now
+        OG_ASSIGN_OR_RETURN(const uint64_t tip,
+                            lance::LogReader(ShardOf(*graph_, table)).FindTip(position));
+        goal[id] = tip - 1;
+      }
+    }
+  }
   FoldReport sum;
   while (true) {
     OG_ASSIGN_OR_RETURN(const FoldReport one, FoldOnce());
@@ -217,13 +228,13 @@ Result<FoldReport> IngestCore::FoldAll() {
     if (one.commit_id.empty()) {
       return sum;
     }
-    // Rows that came after the call are left to the next one, once nothing else is pending.
-    bool reached = !goal.empty();
+    // Rows that came after the call are left to the next one.
+    bool reached = true;
     const SnapshotRef snapshot = graph_->snapshot();
     for (const auto& [id, table] : snapshot->tables) {
       for (const auto& [shard, position] : table.shards) {
         const auto wanted = goal.find(id);
-        reached = reached && wanted != goal.end() && position >= wanted->second;
+        reached = reached && (wanted == goal.end() || position >= wanted->second);
       }
     }
     if (reached) {

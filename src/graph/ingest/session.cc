@@ -34,6 +34,11 @@ std::vector<lance::EntryRun> RunsOf(const std::vector<uint8_t>& minted, int64_t 
   return out;
 }
 
+/// Whether an append's callback has run.
+struct AckGate {
+  bool called = false;
+};
+
 AckEvent EventOf(const Result<lance::Receipt>& receipt, std::span<const int64_t> lines,
                  runtime::Duration since) {
   AckEvent out;
@@ -152,6 +157,19 @@ omnigraph::Status Session::AppendSlice(Lane& lane, const std::shared_ptr<arrow::
   };
   core_.backlog().Add(bytes);
   ledger_->Submitted();
+  if (ledger_->options().wait_for_acks) {
+    AckGate gate;
+    const lance::AppendCallback settle = request.on_settled;
+    request.on_settled = [settle, &gate](const Result<lance::Receipt>& receipt) {
+      gate.called = true;
+      settle(receipt);
+    };
+    const Result<lance::Receipt> receipt = lane.writer().AppendAndWait(request);
+    if (!gate.called) {
+      settle(receipt);  // refused before it was queued
+    }
+    return receipt.status();
+  }
   Status appended = lane.writer().Append(request);
   while (!appended.ok() && CodeOf(appended) == "memwal.queue_full" &&
          runtime::MonotonicNow() < start + core_.options().wait_max) {
@@ -161,7 +179,11 @@ omnigraph::Status Session::AppendSlice(Lane& lane, const std::shared_ptr<arrow::
   if (!appended.ok()) {
     request.on_settled(appended);
   }
-  return appended;
+  // Rows before these were taken: whoever pushes the chunk again would send them twice.
+  return Is(appended, ErrorKind::kExhausted)
+             ? Unavailable("ingest.queue_full",
+                           "the log's queue is full; these rows were not taken")
+             : appended;
 }
 
 omnigraph::Status Session::SubmitType(const schema::TypeDef& type, write::RowBatch rows) {

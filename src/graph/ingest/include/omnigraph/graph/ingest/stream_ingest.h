@@ -31,7 +31,7 @@ struct IngestOptions {
   size_t line_bytes_max = 16u << 20;
   /// Rows admitted and not yet folded that are kept in memory; above it they are read back from the
   /// log (W3).
-  size_t pending_bytes_max = 160u << 20;
+  size_t pending_bytes_max = 128u << 20;
   /// Rows admitted and not yet acknowledged; above it admission waits, then refuses (G9).
   size_t in_flight_bytes_max = 32u << 20;
   /// How long admission waits at a cap before `ingest.backpressure`; 0: not at all.
@@ -39,9 +39,9 @@ struct IngestOptions {
   /// Backlog (acked, not folded) at which admission waits: bytes in the logs.
   size_t backlog_bytes_max = 4ull << 30;
   int64_t fold_rows = 500'000;               ///< a fold starts at so many pending rows
-  size_t fold_bytes = 96u << 20;             ///< or at so many pending bytes in memory
+  size_t fold_bytes = 64u << 20;             ///< or at so many pending bytes in memory
   std::chrono::milliseconds fold_age{1000};  ///< or when the oldest pending row is so old
-  size_t fold_cut_bytes_max = 128u << 20;    ///< a larger cut is shortened (F1)
+  size_t fold_cut_bytes_max = 96u << 20;     ///< a larger cut is shortened (F1)
   size_t key_cache_bytes = 64u << 20;        ///< known ids kept per process
   bool fold_in_background = true;            ///< false: folds only by Fold()
   std::chrono::seconds takeover_after{15};   ///< S9
@@ -73,6 +73,9 @@ struct AckEvent {
 struct SessionOptions {
   std::string actor;
   bool stop_on_error = false;  ///< `on_error=stop`: refuse everything after the first refused line
+  /// Push() and Flush() return when their rows are settled; on an idle log the put then runs in the
+  /// calling thread, without a switch. For callers that write a row and wait; others lose by it.
+  bool wait_for_acks = false;
   /// Called for each settled group, from the log's thread, in order per type. Must not block and
   /// must not call back into the session.
   std::function<void(const AckEvent&)> on_ack;
@@ -169,7 +172,7 @@ struct IngestStatus {
   std::vector<std::string> notes;  ///< what an outsider did to the graph's tables (C4, C7)
 };
 
-/// All streaming of one graph in this process. Thread-safe.
+/// All streaming of one graph in this process. Thread-safe. Outlives its sessions.
 class StreamIngest {
  public:
   virtual ~StreamIngest() = default;

@@ -32,7 +32,7 @@ struct GraphAccess;
 
 /// Settings of an opened graph.
 struct GraphOptions {
-  size_t open_tables_max = 64;  ///< opened table versions kept in memory
+  size_t open_tables_max = 256;  ///< opened table versions kept in memory
 };
 
 /// One branch (main) of a graph, opened. Thread-safe; share it within a process.
