@@ -42,8 +42,9 @@ Status Encode(const std::string& from, const std::string& to, int64_t page_bytes
 
 Status Decode(const std::string& from, const std::string& to, int64_t batch_rows, bool take) {
   const size_t slash = from.rfind('/');
-  OG_ASSIGN_OR_RETURN(auto store, store::OpenStore(from.substr(0, slash)));
-  OG_ASSIGN_OR_RETURN(auto reader, FileReader::Open(store, from.substr(slash + 1)));
+  const bool bare = slash == std::string::npos;
+  OG_ASSIGN_OR_RETURN(auto store, store::OpenStore(bare ? "." : from.substr(0, slash)));
+  OG_ASSIGN_OR_RETURN(auto reader, FileReader::Open(store, bare ? from : from.substr(slash + 1)));
   OG_ASSIGN_OR_RETURN(auto schema, reader->schema().ToArrow());
   OG_ASSIGN_OR_RETURN(const auto columns, reader->RequestColumns());
   OG_ASSIGN_OR_RETURN(auto out, arrow::io::FileOutputStream::Open(to));

@@ -1,10 +1,12 @@
 // What the writer writes, the reader reads: every type and layout, by range and by row (B.4, E.2 to
 // E.6 of the format).
 
-#include <arrow/array/concatenate.h>
 #include <arrow/array.h>
+#include <arrow/array/concatenate.h>
 #include <arrow/builder.h>
 
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "file_testing.h"
@@ -201,6 +203,24 @@ TEST(FileWriter, EqualInput_GivesEqualBytes) {
   OG_ASSERT_OK_AND_ASSIGN(const EncodedFile one, Encode({batch}));
   OG_ASSERT_OK_AND_ASSIGN(const EncodedFile two, Encode({batch}));
   EXPECT_EQ(BytesOf(one), BytesOf(two));
+}
+
+/// The example of docs/format/lance-file.md: our bytes do not change undeclared.
+TEST(FileWriter, GoldenExample_IsWrittenByteForByte) {
+  const auto schema =
+      arrow::schema({arrow::field("id", arrow::utf8(), false), arrow::field("n", arrow::int32()),
+                     arrow::field("tags", arrow::list(arrow::utf8()))});
+  const auto column = [&](int i, const char* json) {
+    return arrow::json::ArrayFromJSONString(schema->field(i)->type(), json).ValueOrDie();
+  };
+  const auto batch = arrow::RecordBatch::Make(
+      schema, 2, {column(0, R"(["a","bc"])"), column(1, "[7,null]"), column(2, R"([["x"],[]])")});
+  OG_ASSERT_OK_AND_ASSIGN(const EncodedFile file, Encode({batch}));
+  std::ifstream golden(OMNIGRAPH_SOURCE_DIR "/tests/golden/data/lance/lance-file.lance",
+                       std::ios::binary);
+  const std::string want((std::istreambuf_iterator<char>(golden)),
+                         std::istreambuf_iterator<char>());
+  EXPECT_EQ(BytesOf(file), want);
 }
 
 TEST(FileWriter, GlobalBuffersAndMetadata_ComeBack) {
