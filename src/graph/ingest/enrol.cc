@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <memory>
 #include <utility>
 
+#include "omnigraph/graph/schema/catalog.h"
 #include "omnigraph/lance/file/schema.h"
 #include "omnigraph/lance/memwal/mem_wal_index.h"
 #include "omnigraph/lance/table/table.h"
@@ -50,6 +52,30 @@ Result<std::vector<TableChange>> IndexEntry(Graph& graph, const TableState& stat
       TableChange{.table_id = state.id, .base = base, .change = std::move(change)}};
 }
 
+/// Makes `proposal` enrol every type that declares `@stream` and is not enrolled in `base`.
+Status EnrolAll(Graph& graph, const SnapshotRef& base, Proposal* proposal) {
+  OG_ASSIGN_OR_RETURN(const std::shared_ptr<const schema::Catalog> catalog, graph.CatalogOf(*base));
+  proposal->base = base;
+  proposal->enrolments.clear();
+  proposal->changes.clear();
+  std::string names;
+  for (const schema::TypeDef& type : catalog->types()) {
+    const TableState* state = base->FindTable(type.table_id);
+    if (!type.stream.has_value() || state == nullptr || state->enrolled()) {
+      continue;
+    }
+    OG_ASSIGN_OR_RETURN(std::vector<TableChange> changes, IndexEntry(graph, *state));
+    std::move(changes.begin(), changes.end(), std::back_inserter(proposal->changes));
+    proposal->enrolments.push_back({type.table_id, lance::UnshardedShardId()});
+    names += (names.empty() ? "" : ", ") + type.name;
+  }
+  if (proposal->enrolments.empty()) {
+    return AlreadyExists("ingest.enrolled", "another process enrolled the types");
+  }
+  proposal->commit.message = "stream to " + names;
+  return Status::OK();
+}
+
 }  // namespace
 
 lance::ShardLocation ShardOf(const Graph& graph, const TableState& table) {
@@ -59,7 +85,7 @@ lance::ShardLocation ShardOf(const Graph& graph, const TableState& table) {
 }
 
 Result<SnapshotRef> Enrol(Graph& graph, TableId id, const std::string& actor) {
-  SnapshotRef snapshot = graph.snapshot();
+  const SnapshotRef snapshot = graph.snapshot();
   const TableState* state = snapshot->FindTable(id);
   if (state == nullptr) {
     return NotFound("table.unknown", fmt::format("the graph has no table {}", FormatHex64(id)));
@@ -68,23 +94,11 @@ Result<SnapshotRef> Enrol(Graph& graph, TableId id, const std::string& actor) {
     return snapshot;
   }
   Proposal proposal;
-  proposal.base = snapshot;
   proposal.commit.op = CommitOp::kEnrol;
   proposal.commit.actor = actor;
-  proposal.commit.message = fmt::format("stream to {}", state->name);
-  proposal.enrolments = {{id, lance::UnshardedShardId()}};
-  OG_ASSIGN_OR_RETURN(proposal.changes, IndexEntry(graph, *state));
-  proposal.recheck = [&graph, id](const SnapshotRef& newest, Proposal* mine) {
-    const TableState* now = newest->FindTable(id);
-    if (now == nullptr) {
-      return NotFound("table.unknown", "the type was dropped");
-    }
-    if (now->enrolled()) {
-      return AlreadyExists("ingest.enrolled", "another process enrolled the type");
-    }
-    mine->base = newest;
-    OG_ASSIGN_OR_RETURN(mine->changes, IndexEntry(graph, *now));
-    return Status::OK();
+  OG_RETURN_NOT_OK(EnrolAll(graph, snapshot, &proposal));
+  proposal.recheck = [&graph](const SnapshotRef& newest, Proposal* mine) {
+    return EnrolAll(graph, newest, mine);
   };
   const Result<Receipt> receipt = graph.publisher().Publish(std::move(proposal));
   if (!receipt.ok() && !IsAlreadyExists(receipt.status())) {

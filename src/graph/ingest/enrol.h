@@ -1,6 +1,7 @@
 /// \file
-/// Enrolment: the first stream write to a type gives its table the MemWAL index entry and the
-/// snapshot its shard, in a commit of its own that is idempotent and cheap to race.
+/// Enrolment: the first stream write to a graph gives each table of a type that declares `@stream`
+/// the MemWAL index entry, and the snapshot its shards, in one commit that is idempotent and cheap
+/// to race.
 #pragma once
 
 #include "omnigraph/base/status.h"
@@ -12,7 +13,8 @@ namespace omnigraph::graph {
 /// Where main's one shard of a table stands (B2).
 lance::ShardLocation ShardOf(const Graph& graph, const TableState& table);
 
-/// Make sure that a table is enrolled; returns a snapshot that shows it.
+/// Make sure that a table is enrolled, and every other that will stream with it: one commit instead
+/// of one for each type. Returns a snapshot that shows it.
 /// Errors: kInvalid (`ingest.primary_key`), those of Publisher::Publish.
 Result<SnapshotRef> Enrol(Graph& graph, TableId table, const std::string& actor);
 

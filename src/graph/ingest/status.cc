@@ -7,6 +7,7 @@
 
 #include "enrol.h"
 #include "omnigraph/graph/ingest/rejects.h"
+#include "omnigraph/graph/manifest/promoter.h"
 #include "omnigraph/lance/memwal/log_reader.h"
 #include "omnigraph/lance/memwal/shard.h"
 #include "omnigraph/runtime/process.h"
@@ -103,6 +104,14 @@ Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes) {
         fmt::format("an outside writer put version {} over the graph's {}: it is "
                     "stepped over, and the next commit goes above it",
                     snapshot->foreign_version, snapshot->sequence));
+  }
+  OG_ASSIGN_OR_RETURN(const std::vector<ForeignVersion> foreign,
+                      FindForeignVersions(graph, *snapshot));
+  for (const ForeignVersion& table : foreign) {
+    out.notes.push_back(
+        fmt::format("an outside writer put version {} of the table of {}: the graph does not read "
+                    "it, and the next commit to that type goes over it",
+                    table.version, table.type));
   }
   return out;
 }

@@ -79,6 +79,18 @@ Result<std::vector<Promotion>> TryPromote(Graph& graph, const std::vector<TableI
 
 }  // namespace
 
+Result<std::vector<ForeignVersion>> FindForeignVersions(Graph& graph, const Snapshot& snapshot) {
+  std::vector<ForeignVersion> found;
+  for (const auto& [id, state] : snapshot.tables) {
+    OG_ASSIGN_OR_RETURN(const TableRef newest,
+                        lance::Table::Open(graph.LocationOf(state), {.owner = true}));
+    if (!lance::IsOwnVersion(*newest)) {
+      found.push_back({id, state.name, newest->version()});
+    }
+  }
+  return found;
+}
+
 Result<std::vector<Promotion>> PromoteTables(Graph& graph, const std::vector<TableId>& tables) {
   std::vector<Promotion> out;
   std::vector<TableId> left = tables;

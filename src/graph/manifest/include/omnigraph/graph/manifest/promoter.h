@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "omnigraph/base/status.h"
@@ -22,6 +23,18 @@ struct Promotion {
   bool moved = false;             ///< this call put it
   bool foreign = false;           ///< an outside writer's version was gone over
 };
+
+/// An ordinary version that an outside writer put over the graph's.
+struct ForeignVersion {
+  TableId table_id = 0;
+  std::string type;
+  uint64_t version = 0;
+};
+
+/// Tables of a snapshot whose newest ordinary version is not the graph's own. It decides nothing:
+/// the next promotion goes over it.
+/// Errors: any of the store.  Cost: per table two or three reads.
+Result<std::vector<ForeignVersion>> FindForeignVersions(Graph& graph, const Snapshot& snapshot);
 
 /// Promote tables to the graph's head, which is read after the latest ordinary versions (C7).
 ///
