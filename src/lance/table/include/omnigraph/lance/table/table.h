@@ -114,7 +114,8 @@ class Table : public std::enable_shared_from_this<Table> {
   std::shared_ptr<TableCache> cache_;
   std::shared_ptr<arrow::Schema> arrow_schema_;
   mutable runtime::Mutex mutex_;
-  mutable std::shared_ptr<const RowIdIndex> row_ids_;  // guarded by mutex_; made when first asked
+  /// Made when first asked for.
+  mutable std::shared_ptr<const RowIdIndex> row_ids_ OG_GUARDED_BY(mutex_);
 };
 
 }  // namespace omnigraph::lance
