@@ -5,7 +5,6 @@
 // R rows and waits for their ack. ack.http.*: the same through the server. All on a graph in the
 // folder that --work names.
 
-#include <arrow/compute/initialize.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 
 #include "figures.h"
 #include "omnigraph/engine/engine.h"
+#include "omnigraph/engine/process_setup.h"
 #include "omnigraph/runtime/clock.h"
 #include "omnigraph/runtime/mutex.h"
 #include "omnigraph/runtime/thread.h"
@@ -252,6 +252,6 @@ int Run(const std::string& work) {
 }  // namespace omnigraph
 
 int main(int argc, char** argv) {
-  OG_CHECK_OK(arrow::compute::Initialize());
+  OG_CHECK_OK(omnigraph::engine::SetUpProcess());
   return omnigraph::Run(omnigraph::bench::WorkFolder(argc, argv));
 }

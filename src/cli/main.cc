@@ -1,12 +1,11 @@
 // The `omnigraph` program: declares its commands, runs one, turns its status into an exit code.
 
-#include <arrow/compute/initialize.h>
-
 #include <csignal>
 #include <cstdio>
 #include <exception>
 
 #include "commands.h"
+#include "omnigraph/engine/process_setup.h"
 #include "target.h"
 
 namespace omnigraph::cli {
@@ -38,9 +37,10 @@ int main(int argc, char** argv) {
   using omnigraph::cli::RunProgram;
   omnigraph::cli::HandleSignals();
   try {
-    if (!arrow::compute::Initialize().ok()) {
-      std::fprintf(stderr, "omnigraph: Arrow's compute functions could not be set up\n");
-      return 70;
+    const omnigraph::Status ready = omnigraph::engine::SetUpProcess();
+    if (!ready.ok()) {
+      std::fprintf(stderr, "omnigraph: %s\n", ready.message().c_str());
+      return omnigraph::ErrorKindInfo(omnigraph::KindOf(ready)).exit_code;
     }
     return RunProgram(argc, argv);
   } catch (const std::exception& error) {

@@ -1,12 +1,11 @@
 // The `omnigraph-server` program.
 
-#include <arrow/compute/initialize.h>
-
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 
 #include "omnigraph/engine/json.h"
+#include "omnigraph/engine/process_setup.h"
 #include "omnigraph/server/server.h"
 
 namespace omnigraph::server {
@@ -99,9 +98,9 @@ int RunServer(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    if (!arrow::compute::Initialize().ok()) {
-      std::fprintf(stderr, "omnigraph-server: Arrow's compute functions could not be set up\n");
-      return 70;
+    const omnigraph::Status ready = omnigraph::engine::SetUpProcess();
+    if (!ready.ok()) {
+      return omnigraph::server::Fail(ready);
     }
     return omnigraph::server::RunServer(argc, argv);
   } catch (const std::exception& error) {
