@@ -70,6 +70,7 @@ class Claimant {
       if (target_epoch != 0 && base.has_value() && base->manifest.writer_epoch >= target_epoch) {
         return NotOwner(base->manifest);
       }
+      published_ = options_.published.value_or(base.has_value() ? base->manifest.replay_after : 0);
       OG_RETURN_NOT_OK(MayClaim(base));
       OG_RETURN_NOT_OK(CheckLog(base));
       const ShardManifest next = NextManifest(base);
@@ -96,7 +97,8 @@ class Claimant {
                              ": it reserves row ids, which this release does not write",
                          {.object = location_.folder});
     }
-    if (manifest.spec_id != options_.spec_id) {
+    // Lance 9 to 11 leave the number out; the shard id already says which spec it is of.
+    if (manifest.spec_id != 0 && manifest.spec_id != options_.spec_id) {
       return Invalid("memwal.spec",
                      fmt::format("claim shard {}: it belongs to sharding spec {}, not {}",
                                  location_.id.ToString(), manifest.spec_id, options_.spec_id),
@@ -132,7 +134,7 @@ class Claimant {
   Status CheckLog(const MaybeManifest& base) const {
     const uint64_t replay_after = base.has_value() ? base->manifest.replay_after : 0;
     const uint64_t last_seen = base.has_value() ? base->manifest.last_seen : 0;
-    for (uint64_t position = options_.published + 1; position <= replay_after; ++position) {
+    for (uint64_t position = published_ + 1; position <= replay_after; ++position) {
       OG_ASSIGN_OR_RETURN(const bool exists, reader_.Exists(position));
       if (!exists) {
         return Hole(position, replay_after);
@@ -147,7 +149,7 @@ class Claimant {
     if (std::max(listed, last_seen) >= tip) {
       return Hole(tip, std::max(listed, last_seen));
     }
-    if (tip - 1 <= std::max(replay_after, options_.published)) {
+    if (tip - 1 <= std::max(replay_after, published_)) {
       return Status::OK();
     }
     const Result<LogEntry> last = reader_.Read(tip - 1);
@@ -205,7 +207,7 @@ class Claimant {
                                      store::PutStrength::kOrdered, options_.settle));
       if (put.ours) {
         sentinel_ = position;
-        if (position >= options_.published) {
+        if (position >= published_) {
           return Status::OK();
         }
       } else {
@@ -240,7 +242,7 @@ class Claimant {
 
   // J-26: below our sentinel nothing may be of a higher epoch.
   Status Replay(const EntryVisitor& visit, LogCollector* collector) const {
-    return reader_.ReadRange(options_.published, sentinel_, [&](const LogEntry& entry) -> Status {
+    return reader_.ReadRange(published_, sentinel_, [&](const LogEntry& entry) -> Status {
       if (entry.epoch > epoch_) {
         return Overtaken(entry.epoch);
       }
@@ -258,6 +260,7 @@ class Claimant {
   ShardManifestChain chain_;
   LogReader reader_;
   OwnerMark mark_;
+  uint64_t published_ = 0;
   uint64_t epoch_ = 0;
   uint64_t sentinel_ = 0;
 };

@@ -56,9 +56,10 @@ struct ClaimOptions {
   /// Heartbeats (S9). Null: the library used alone, every owner may be replaced at once.
   std::shared_ptr<ProcessRegistry> registry;
   /// The newest published position of this shard: replay starts above it, the sentinel stands above
-  /// it (S6).
-  uint64_t published = 0;
-  /// Sharding spec of the shard's manifest; an existing one with another spec is refused (J-88).
+  /// it (S6). Nothing: the library used alone, `replay_after` of the manifest counts.
+  std::optional<uint64_t> published;
+  /// Sharding spec of the shard's manifest; an existing one with another spec is refused (J-88). One
+  /// without a number (Lance 9 to 11 leave it out) is accepted and kept.
   uint32_t spec_id = 1;
   /// True: a claim undoes a seal (B3: the snapshot says that the type streams). False: a sealed
   /// shard is refused.
