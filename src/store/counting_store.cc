@@ -169,8 +169,8 @@ Result<ListPage> CountingStore::List(std::string_view prefix, const ListOptions&
   return result;
 }
 
-Status CountingStore::Delete(std::string_view path) {
-  Status status = impl_->base().Delete(path);
+Status CountingStore::Delete(std::string_view path, DeleteOrder order) {
+  Status status = impl_->base().Delete(path, order);
   impl_->Note(kDelete, path, 0, 1, status.ok());
   return status;
 }

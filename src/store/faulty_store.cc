@@ -331,9 +331,10 @@ Result<ListPage> FaultyStore::List(std::string_view prefix, const ListOptions& o
   return impl_->base().List(prefix, options);
 }
 
-Status FaultyStore::Delete(std::string_view path) {
-  return impl_->Change(StoreOp::kDelete, path,
-                       [this, name = std::string(path)] { return impl_->base().Delete(name); });
+Status FaultyStore::Delete(std::string_view path, DeleteOrder order) {
+  return impl_->Change(StoreOp::kDelete, path, [this, order, name = std::string(path)] {
+    return impl_->base().Delete(name, order);
+  });
 }
 
 }  // namespace omnigraph::store

@@ -91,7 +91,7 @@ class LocalStore::Impl {
   Status Put(std::string_view path, const Bytes& bytes, std::optional<PutStrength> strength);
   Result<ObjectInfo> Head(std::string_view path);
   Result<ListPage> List(std::string_view prefix, const ListOptions& options);
-  Status Delete(std::string_view path);
+  Status Delete(std::string_view path, DeleteOrder order);
 
  private:
   Status PutOnce(std::string_view path, const Bytes& bytes, std::optional<PutStrength> strength,
@@ -210,14 +210,14 @@ Status LocalStore::Impl::OfferObject(std::string path, ListPageBuilder* page) {
   return Status::OK();
 }
 
-Status LocalStore::Impl::Delete(std::string_view path) {
+Status LocalStore::Impl::Delete(std::string_view path, DeleteOrder order) {
   OG_RETURN_NOT_OK(CheckObjectPath(path));
   readers_.Forget(path);
   const Status status = disk_->Unlink(path);
   if (!status.ok()) {
     return MeansAbsent(status) ? Status::OK() : status;
   }
-  if (disk_->OrdersUnlinks()) {
+  if (order == DeleteOrder::kFree || disk_->OrdersUnlinks()) {
     return Status::OK();
   }
   const Result<std::shared_ptr<DiskFolder>> folder = disk_->OpenFolder(FolderOf(path));
@@ -290,8 +290,8 @@ Result<ListPage> LocalStore::List(std::string_view prefix, const ListOptions& op
   return impl_->List(prefix, options);
 }
 
-Status LocalStore::Delete(std::string_view path) {
-  return impl_->Delete(path);
+Status LocalStore::Delete(std::string_view path, DeleteOrder order) {
+  return impl_->Delete(path, order);
 }
 
 }  // namespace omnigraph::store

@@ -165,7 +165,7 @@ Result<ListPage> MemoryStore::List(std::string_view prefix, const ListOptions& o
   return impl_->List(prefix, options);
 }
 
-Status MemoryStore::Delete(std::string_view path) {
+Status MemoryStore::Delete(std::string_view path, DeleteOrder /*order*/) {
   return impl_->Erase(path);
 }
 

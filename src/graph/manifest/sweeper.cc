@@ -164,7 +164,7 @@ Status Pass::SweepUnder(std::string_view prefix) {
         return Status::OK();
       }
       if (!options_.dry_run) {
-        OG_RETURN_NOT_OK(impl_.store->Delete(object.path));
+        OG_RETURN_NOT_OK(impl_.store->Delete(object.path, store::DeleteOrder::kFree));
       }
       ++report_.deleted;
       report_.deleted_bytes += static_cast<int64_t>(object.size);

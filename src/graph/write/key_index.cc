@@ -36,7 +36,7 @@ SpillSpace::~SpillSpace() = default;
 Status SpillSpace::RemoveAll() {
   Status first;
   for (const std::string& object : objects_) {
-    Status status = store_->Delete(object);
+    Status status = store_->Delete(object, store::DeleteOrder::kFree);
     if (first.ok()) {
       first = std::move(status);
     }

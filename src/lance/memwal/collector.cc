@@ -91,7 +91,8 @@ Result<CollectResult> LogCollector::Collect(uint64_t published, uint64_t replay_
     return result;
   }
   while (!data_.empty() && *data_.begin() < below) {
-    OG_RETURN_NOT_OK(location_.store->Delete(location_.EntryPath(*data_.begin())));
+    OG_RETURN_NOT_OK(
+        location_.store->Delete(location_.EntryPath(*data_.begin()), store::DeleteOrder::kFree));
     runtime::FailPoint("memwal.collect.after_delete");
     data_.erase(data_.begin());
     ++result.deleted;

@@ -59,7 +59,10 @@ class HookStore : public store::ObjectStore {
                                const store::ListOptions& options = {}) override {
     return base_->List(prefix, options);
   }
-  Status Delete(std::string_view path) override { return base_->Delete(path); }
+  Status Delete(std::string_view path, store::DeleteOrder order) override {
+    return base_->Delete(path, order);
+  }
+  using ObjectStore::Delete;
 
  private:
   std::shared_ptr<store::ObjectStore> base_;

@@ -23,7 +23,8 @@ class MemoryStore : public ObjectStore {
   Status Put(std::string_view path, const Bytes& bytes) override;
   Status PutIfAbsent(std::string_view path, const Bytes& bytes, PutStrength strength) override;
   Result<ListPage> List(std::string_view prefix, const ListOptions& options = {}) override;
-  Status Delete(std::string_view path) override;
+  Status Delete(std::string_view path, DeleteOrder order) override;
+  using ObjectStore::Delete;
 
  private:
   class Impl;

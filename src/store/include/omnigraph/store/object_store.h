@@ -35,6 +35,12 @@ enum class PutStrength : uint8_t {
              ///< first
 };
 
+/// Whether deletions of one caller survive a power cut in the order in which they were made.
+enum class DeleteOrder : uint8_t {
+  kKept,  ///< numbered chains (C5): costs a sync each on file systems that do not order them
+  kFree,  ///< what nobody reads any more, such as collected log entries
+};
+
 struct ObjectInfo {
   std::string path;
   uint64_t size = 0;
@@ -120,9 +126,9 @@ class ObjectStore {
   /// may or may not be seen.
   virtual Result<ListPage> List(std::string_view prefix, const ListOptions& options = {}) = 0;
 
-  /// Delete an object; an absent one is OK. Not durable by itself; but deletions survive a power
-  /// cut in the order in which one caller made them.
-  virtual Status Delete(std::string_view path) = 0;
+  /// Delete an object; an absent one is OK. Not durable by itself.
+  virtual Status Delete(std::string_view path, DeleteOrder order) = 0;
+  Status Delete(std::string_view path) { return Delete(path, DeleteOrder::kKept); }
 };
 
 /// List all pages. For listings that are bounded by something else, and for tests.
