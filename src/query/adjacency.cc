@@ -10,19 +10,52 @@
 
 namespace omnigraph::query {
 
+namespace {
+
+std::vector<int32_t> OrMinusOne(const arrow::Int32Array& indices) {
+  std::vector<int32_t> positions(static_cast<size_t>(indices.length()));
+  for (int64_t i = 0; i < indices.length(); ++i) {
+    positions[static_cast<size_t>(i)] = indices.IsNull(i) ? -1 : indices.Value(i);
+  }
+  return positions;
+}
+
+Result<std::shared_ptr<arrow::Int32Array>> IndexIn(const Column& texts, const Column& set) {
+  OG_ASSIGN_OR_RETURN(const arrow::Datum found,
+                      arrow::compute::IndexIn(texts, arrow::compute::SetLookupOptions(set)));
+  return std::static_pointer_cast<arrow::Int32Array>(found.make_array());
+}
+
+/// For few texts: look every id up among them, which needs no hash table of all ids.
+Result<std::vector<int32_t>> PositionsOfFew(const Column& texts, const Column& ids) {
+  OG_ASSIGN_OR_RETURN(const arrow::Datum encoded, arrow::compute::DictionaryEncode(texts));
+  const auto codes = std::static_pointer_cast<arrow::DictionaryArray>(encoded.make_array());
+  OG_ASSIGN_OR_RETURN(const auto matches, IndexIn(ids, codes->dictionary()));
+  std::vector<int32_t> of_code(static_cast<size_t>(codes->dictionary()->length()), -1);
+  for (int64_t i = 0; i < matches->length(); ++i) {
+    if (matches->IsValid(i)) {
+      of_code[static_cast<size_t>(matches->Value(i))] = static_cast<int32_t>(i);
+    }
+  }
+  std::vector<int32_t> positions(static_cast<size_t>(texts->length()));
+  for (int64_t i = 0; i < texts->length(); ++i) {
+    positions[static_cast<size_t>(i)] = of_code[static_cast<size_t>(codes->GetValueIndex(i))];
+  }
+  return positions;
+}
+
+}  // namespace
+
 Result<std::vector<int32_t>> PositionsIn(const Column& texts, const Column& ids) {
   Column values = texts;
   if (!texts->type()->Equals(ids->type())) {
     OG_ASSIGN_OR_RETURN(values, arrow::compute::Cast(*texts, ids->type()));
   }
-  OG_ASSIGN_OR_RETURN(const arrow::Datum found,
-                      arrow::compute::IndexIn(values, arrow::compute::SetLookupOptions(ids)));
-  const auto indices = std::static_pointer_cast<arrow::Int32Array>(found.make_array());
-  std::vector<int32_t> positions(static_cast<size_t>(indices->length()));
-  for (int64_t i = 0; i < indices->length(); ++i) {
-    positions[static_cast<size_t>(i)] = indices->IsNull(i) ? -1 : indices->Value(i);
+  if (values->length() < ids->length() / 4) {
+    return PositionsOfFew(values, ids);
   }
-  return positions;
+  OG_ASSIGN_OR_RETURN(const auto indices, IndexIn(values, ids));
+  return OrMinusOne(*indices);
 }
 
 namespace {

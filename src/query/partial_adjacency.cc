@@ -37,9 +37,8 @@ class PartialEdges {
   EdgeList Finish() { return EdgeList(std::move(from_), std::move(to_), std::move(rows_)); }
 
  private:
-  /// Edges whose end in `near` is one of `ids`.
-  Result<Positions> Incident(const Column& near, const Column& ids) const;
-  Status AddEdges(const Positions& rows);
+  /// Add the edges whose src (or dst) is in the frontier.
+  Status AddIncident(const std::vector<int32_t>& frontier, bool by_src);
 
   EdgeTables tables_;
   Direction direction_;
@@ -51,21 +50,31 @@ class PartialEdges {
   std::vector<int32_t> rows_;
 };
 
-Result<Positions> PartialEdges::Incident(const Column& near, const Column& ids) const {
-  OG_ASSIGN_OR_RETURN(const arrow::Datum mask, compute::IsIn(near, compute::SetLookupOptions(ids)));
-  OG_ASSIGN_OR_RETURN(const arrow::Datum indices, compute::CallFunction("indices_nonzero", {mask}));
-  OG_ASSIGN_OR_RETURN(const Column rows, compute::Cast(*indices.make_array(), arrow::int32()));
-  return std::static_pointer_cast<arrow::Int32Array>(rows);
-}
-
-Status PartialEdges::AddEdges(const Positions& rows) {
-  OG_ASSIGN_OR_RETURN(const Column src, TakeValues(ends_[0], rows));
-  OG_ASSIGN_OR_RETURN(const Column dst, TakeValues(ends_[1], rows));
-  OG_ASSIGN_OR_RETURN(const std::vector<int32_t> from, PositionsIn(src, source_ids_));
-  OG_ASSIGN_OR_RETURN(const std::vector<int32_t> to, PositionsIn(dst, target_ids_));
-  from_.insert(from_.end(), from.begin(), from.end());
-  to_.insert(to_.end(), to.begin(), to.end());
-  rows_.insert(rows_.end(), rows->raw_values(), rows->raw_values() + rows->length());
+Status PartialEdges::AddIncident(const std::vector<int32_t>& frontier, bool by_src) {
+  const Column& near = ends_[by_src ? 0 : 1];
+  const Column& near_ids = by_src ? source_ids_ : target_ids_;
+  OG_ASSIGN_OR_RETURN(Column ids, TakeValues(near_ids, MakePositions(frontier)));
+  if (!ids->type()->Equals(near->type())) {
+    OG_ASSIGN_OR_RETURN(ids, compute::Cast(*ids, near->type()));
+  }
+  OG_ASSIGN_OR_RETURN(const arrow::Datum found,
+                      compute::IndexIn(near, compute::SetLookupOptions(ids)));
+  const auto matches = std::static_pointer_cast<arrow::Int32Array>(found.make_array());
+  std::vector<int32_t>& near_positions = by_src ? from_ : to_;
+  std::vector<int32_t>& far_positions = by_src ? to_ : from_;
+  std::vector<int32_t> rows;
+  for (int64_t i = 0; i < matches->length(); ++i) {
+    if (matches->IsValid(i)) {
+      rows.push_back(static_cast<int32_t>(i));
+      near_positions.push_back(frontier[static_cast<size_t>(matches->Value(i))]);
+    }
+  }
+  rows_.insert(rows_.end(), rows.begin(), rows.end());
+  OG_ASSIGN_OR_RETURN(const Column far,
+                      TakeValues(ends_[by_src ? 1 : 0], MakePositions(std::move(rows))));
+  OG_ASSIGN_OR_RETURN(const std::vector<int32_t> positions,
+                      PositionsIn(far, by_src ? target_ids_ : source_ids_));
+  far_positions.insert(far_positions.end(), positions.begin(), positions.end());
   return Status::OK();
 }
 
@@ -74,19 +83,16 @@ Result<bool> PartialEdges::Collect(std::vector<int32_t> frontier, uint64_t hops)
   OG_ASSIGN_OR_RETURN(target_ids_, tables_.targets->Get(schema::kIdColumn));
   OG_ASSIGN_OR_RETURN(ends_, tables_.edges->Scan({schema::kSrcColumn, schema::kDstColumn}));
   const bool is_reverse = direction_ == Direction::kReverse;
-  const Column& near_ids = is_reverse ? target_ids_ : source_ids_;
+  const int64_t nodes = (is_reverse ? target_ids_ : source_ids_)->length();
   std::vector<int32_t> done;
   for (uint64_t hop = 1; hop <= hops && !frontier.empty(); ++hop) {
-    if (static_cast<int64_t>(frontier.size()) > near_ids->length() / kNodesPerStart) {
+    if (static_cast<int64_t>(frontier.size()) > nodes / kNodesPerStart) {
       return false;
     }
-    OG_ASSIGN_OR_RETURN(const Column ids, TakeValues(near_ids, MakePositions(frontier)));
     const size_t before = rows_.size();
-    OG_ASSIGN_OR_RETURN(const Positions rows, Incident(ends_[is_reverse ? 1 : 0], ids));
-    OG_RETURN_NOT_OK(AddEdges(rows));
+    OG_RETURN_NOT_OK(AddIncident(frontier, !is_reverse));
     if (direction_ == Direction::kBoth) {
-      OG_ASSIGN_OR_RETURN(const Positions back, Incident(ends_[1], ids));
-      OG_RETURN_NOT_OK(AddEdges(back));
+      OG_RETURN_NOT_OK(AddIncident(frontier, false));
     }
     std::vector<int32_t> reached;
     for (size_t i = before; i < rows_.size(); ++i) {
