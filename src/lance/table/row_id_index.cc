@@ -1,6 +1,7 @@
 #include "row_id_index.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace omnigraph::lance {
 
@@ -14,8 +15,9 @@ Result<std::shared_ptr<const Table::RowIdIndex>> Table::RowIdIndex::Build(const 
       offset += run.rows;
     }
   }
-  std::stable_sort(index->runs_.begin(), index->runs_.end(),
-                   [](const Run& a, const Run& b) { return a.first_id < b.first_id; });
+  std::ranges::sort(index->runs_, [](const Run& a, const Run& b) {
+    return std::pair(a.first_id, a.first_address) < std::pair(b.first_id, b.first_address);
+  });
   uint64_t end = 0;
   for (const Run& run : index->runs_) {
     end = std::max(end, run.first_id + run.rows);
