@@ -10,6 +10,7 @@
 #include <random>
 
 #include "file_testing.h"
+#include "omnigraph/runtime/thread.h"
 #include "omnigraph/store/counting_store.h"
 
 namespace omnigraph::lance::testing {
@@ -259,6 +260,30 @@ TEST(FileReader, AbsentLeaves_ReadAsNull) {
       {arrow::field("new", arrow::list(arrow::utf8())), {-1}}};
   OG_ASSERT_OK_AND_ASSIGN(const auto batch, reader->ReadRange(requests, 0, 2));
   EXPECT_EQ(batch->column(0)->null_count(), 2);
+}
+
+/// One open file serves many threads.
+TEST(FileReader, ManyThreads_ReadTheSame) {
+  const auto batch =
+      BatchOf(arrow::utf8(), "[" + Repeated("\"some text\",null,", 9999) + "\"end\"]");
+  OG_ASSERT_OK_AND_ASSIGN(const EncodedFile file, Encode({batch}));
+  OG_ASSERT_OK_AND_ASSIGN(const auto reader, FileReader::Open(StoreOf(BytesOf(file)), kPath));
+  const auto want = EveryRow(*arrow::Table::FromRecordBatches({batch}).ValueOrDie(), 1000);
+  std::vector<std::shared_ptr<arrow::Table>> got(4);
+  std::vector<runtime::Thread> threads;
+  for (auto& each : got) {
+    threads.push_back(runtime::Thread::Start("reader", [&reader, &each] {
+      const auto taken = TakeEvery(*reader, 1000);
+      each = taken.ok() ? *taken : nullptr;
+    }));
+  }
+  for (auto& thread : threads) {
+    thread.Join();
+  }
+  for (const auto& each : got) {
+    ASSERT_NE(each, nullptr);
+    ExpectSameValues(*want, *each);
+  }
 }
 
 /// Opening is one read; a point read touches a chunk, not a page (cost rule of the file layer).
