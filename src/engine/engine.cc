@@ -2,17 +2,20 @@
 
 #include <arrow/record_batch.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "omnigraph/graph/manifest/graph_store.h"
 #include "omnigraph/graph/schema/catalog.h"
 #include "omnigraph/graph/write/export.h"
+#include "omnigraph/graph/write/row_parser.h"
 #include "omnigraph/lance/table/scan.h"
 #include "omnigraph/lance/table/table.h"
 #include "omnigraph/query/cache.h"
 #include "omnigraph/query/executor.h"
 #include "omnigraph/runtime/clock.h"
+#include "omnigraph/runtime/ids.h"
 #include "omnigraph/runtime/mutex.h"
 #include "omnigraph/store/object_store.h"
 #include "snapshot_source.h"
@@ -53,6 +56,10 @@ Engine::~Engine() {
 
 Status Engine::Init(const std::string& uri, std::string_view schema_text,
                     const std::string& actor) {
+  // A pattern that no row could pass through is found before there is a graph.
+  OG_ASSIGN_OR_RETURN(const std::shared_ptr<const schema::Catalog> catalog,
+                      schema::CompileSchema(schema_text, nullptr, runtime::NewId64));
+  OG_RETURN_NOT_OK(write::ValidatePatterns(*catalog));
   OG_ASSIGN_OR_RETURN(std::shared_ptr<store::ObjectStore> store, store::OpenStore(uri));
   return graph::Graph::Init(std::move(store), schema_text, actor.empty() ? kDefaultActor : actor)
       .status();
@@ -121,6 +128,13 @@ Result<std::map<std::string, int64_t>> Engine::CountRejects() {
 
 Result<write::LoadReport> Engine::Load(write::ByteSource* source, write::LoadOptions options) {
   options.actor = impl_->options.actor;
+  OG_ASSIGN_OR_RETURN(const graph::SnapshotRef snapshot, impl_->graph->Refresh());
+  const bool streams = std::ranges::any_of(
+      snapshot->tables, [](const auto& entry) { return entry.second.enrolled(); });
+  if (streams) {
+    // A row acknowledged before this load must not be folded over it later (G12).
+    OG_RETURN_NOT_OK(Fold().status());
+  }
   return write::Load(impl_->graph.get(), source, options);
 }
 

@@ -77,6 +77,11 @@ class Story(Case):
 
 
 class Load(Case):
+    def test_a_broken_pattern_makes_no_graph(self):
+        schema = self.file("schema.pg", 'node A { s: String @check(s, "a(") }')
+        self.fails("init", self.graph, "--schema", schema, code=2, says=["a(", "regular expression"])
+        self.fails("load", self.graph, "--mode", "merge", "--data", schema, code=3, says=[self.graph])
+
     def test_modes_append_merge_overwrite(self):
         self.init()
         rows = self.file("rows.ndjson", person("a", name="A", age=1) + "\n" + person("b") + "\n")
@@ -91,6 +96,13 @@ class Load(Case):
         over = self.file("over.ndjson", person("z") + "\n")
         self.omnigraph("load", self.graph, "--mode", "overwrite", "--data", over)
         self.assertEqual([row["id"] for row in self.rows("Person")], ["z"])
+
+    def test_a_row_acked_before_a_load_is_never_folded_over_it(self):  # G12
+        self.init()
+        self.stream(person("a", name="streamed"), person("b", name="streamed"), options=["--no-fold"])
+        self.omnigraph("load", self.graph, "--mode", "merge", "--data", self.file("rows.ndjson", person("a", name="loaded") + "\n"))
+        self.omnigraph("ingest", "fold", "--store", self.graph)
+        self.assertEqual({row["id"]: row["data"]["name"] for row in self.rows("Person")}, {"a": "loaded", "b": "streamed"})
 
     def test_one_bad_line_loads_nothing_and_is_named(self):
         self.init()
