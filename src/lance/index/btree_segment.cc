@@ -85,13 +85,13 @@ Result<std::shared_ptr<const BTreeSegment>> BTreeSegment::Open(const TableLocati
                                                                const IndexMetadata& index) {
   std::shared_ptr<BTreeSegment> segment(new BTreeSegment());
   segment->folder_ = location.Child(fmt::format("{}/{}", kIndicesFolder, index.uuid.ToString()));
-  const auto open = [&](std::string_view name) {
+  const auto open_part = [&](std::string_view name) {
     return FileReader::Open(location.store, fmt::format("{}/{}", segment->folder_, name),
                             SizeOfFile(index, name));
   };
-  OG_ASSIGN_OR_RETURN(segment->table_, open(kPageLookupFile));
+  OG_ASSIGN_OR_RETURN(segment->table_, open_part(kPageLookupFile));
   OG_RETURN_NOT_OK(segment->ReadParameters());
-  OG_ASSIGN_OR_RETURN(segment->data_, open(kPageDataFile));
+  OG_ASSIGN_OR_RETURN(segment->data_, open_part(kPageDataFile));
   OG_RETURN_NOT_OK(segment->ReadLookup());
   OG_RETURN_NOT_OK(segment->CheckOrder());
   return std::shared_ptr<const BTreeSegment>(std::move(segment));
