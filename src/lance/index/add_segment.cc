@@ -38,7 +38,11 @@ struct Target {
 class Planner {
  public:
   Planner(const Table& base, const BTreeOptions& options, KeyColumn column, Change* change)
-      : base_(base), options_(options), column_(std::move(column)), change_(*change) {}
+      : base_(base), options_(options), column_(std::move(column)), change_(*change) {
+    addresses_ = std::ranges::any_of(base.manifest().indices, [&](const IndexMetadata& index) {
+      return IsBTreeOn(index, column_.field_id) && HoldsAddresses(index);
+    });
+  }
 
   /// Cover added fragments, and older ones once there are enough of them.
   Status CoverAdded(const arrow::ArrayVector& keys) {
@@ -84,19 +88,21 @@ class Planner {
     for (const NewFragment& fragment : change_.added) {
       const uint64_t kept = fragment.kept ? fragment.kept->row_ids.rows() : 0;
       if (!fragment.kept && fragment_id <= UINT32_MAX) {
-        added_.push_back(
-            {.fragment_id = static_cast<uint32_t>(fragment_id),
-             .rows = fragment.rows,
-             .files = &fragment.files,
-             .added = true,
-             .first_row_id = base_.stable_row_ids() ? row_id : MakeRowAddress(fragment_id, 0),
-             .first_key = added_rows_});
+        added_.push_back({.fragment_id = static_cast<uint32_t>(fragment_id),
+                          .rows = fragment.rows,
+                          .files = &fragment.files,
+                          .added = true,
+                          .first_row_id = HoldsIds() ? row_id : MakeRowAddress(fragment_id, 0),
+                          .first_key = added_rows_});
         added_rows_ += fragment.rows;
       }
       ++fragment_id;
       row_id += fragment.rows - kept;
     }
   }
+
+  /// Whether what a segment holds differs from addresses.
+  bool HoldsIds() const { return base_.stable_row_ids() && !addresses_; }
 
   Status CheckKeys(const arrow::ArrayVector& keys) const {
     uint64_t rows = 0;
@@ -228,25 +234,29 @@ class Planner {
 
   /// Rows of a fragment of the base; dead ones are indexed too, readers mask them.
   Status CollectOld(const Target& target, KeyCollector* rows) {
-    OG_ASSIGN_OR_RETURN(const RowLineage lineage, base_.Lineage(target.fragment_id));
-    return VisitKeys(
-        base_, *target.files, target.rows, column_,
-        [&](std::shared_ptr<arrow::StringArray> batch, uint64_t first) -> Status {
-          const uint64_t end = first + static_cast<uint64_t>(batch->length());
-          std::vector<uint64_t> ids;
-          ids.reserve(end - first);
-          if (lineage.row_ids.rows() < end) {
-            return Corruption("row_ids.count",
-                              fmt::format("fragment {} of {} has fewer row ids than rows",
-                                          target.fragment_id, base_.location().path),
-                              base_.stored().object);
-          }
-          lineage.row_ids.AppendTo(first, end, &ids);
-          const int64_t count = batch->length();
-          rows->Add(std::move(batch), std::make_shared<arrow::UInt64Array>(
-                                          count, arrow::Buffer::FromVector(std::move(ids))));
-          return Status::OK();
-        });
+    RowIdSequence row_ids =
+        RowIdSequence::Range(MakeRowAddress(target.fragment_id, 0), target.rows);
+    if (HoldsIds()) {
+      OG_ASSIGN_OR_RETURN(RowLineage lineage, base_.Lineage(target.fragment_id));
+      row_ids = std::move(lineage.row_ids);
+    }
+    if (row_ids.rows() != target.rows) {
+      return Corruption(
+          "row_ids.count",
+          fmt::format("fragment {} of {} has {} rows and {} row ids", target.fragment_id,
+                      base_.location().path, target.rows, row_ids.rows()),
+          base_.stored().object);
+    }
+    return VisitKeys(base_, *target.files, target.rows, column_,
+                     [&](std::shared_ptr<arrow::StringArray> batch, uint64_t first) {
+                       const int64_t count = batch->length();
+                       std::vector<uint64_t> ids;
+                       row_ids.AppendTo(first, first + static_cast<uint64_t>(count), &ids);
+                       rows->Add(std::move(batch),
+                                 std::make_shared<arrow::UInt64Array>(
+                                     count, arrow::Buffer::FromVector(std::move(ids))));
+                       return Status::OK();
+                     });
   }
 
   /// Segments that may be merged: ours by form, and not taken out by the change.
@@ -255,8 +265,8 @@ class Planner {
     const bool moves =
         !change_.removed_fragments.empty() || change_.effective_kind() == ChangeKind::kOverwrite;
     for (const IndexMetadata& index : base_.manifest().indices) {
-      const bool ids = index.index_version.value_or(kBTreeOfRowIds) == kBTreeOfRowIds;
-      if (!moves && ids && IsBTreeOn(index, column_.field_id) && !index.files.empty() &&
+      if (!moves && HoldsAddresses(index) == addresses_ && IsBTreeOn(index, column_.field_id) &&
+          !index.files.empty() &&
           std::ranges::find(change_.removed_indices, index.uuid) == change_.removed_indices.end()) {
         own.push_back(&index);
       }
@@ -345,17 +355,18 @@ class Planner {
     return {.column = options_.column,
             .field_id = column_.field_id,
             .dataset_version = IsDetachedVersion(base_.version()) ? 1 : base_.version(),
-            .fragment_ids = std::move(fragments)};
+            .fragment_ids = std::move(fragments),
+            .addresses = addresses_};
   }
 
   /// Whether rows of a segment are there after the change, in a fragment that it stands for.
   Result<std::vector<bool>> LiveAfter(const IndexMetadata& index,
                                       std::span<const uint64_t> ids) const {
-    OG_ASSIGN_OR_RETURN(const auto addresses, base_.AddressesOfRowIds(ids));
+    OG_ASSIGN_OR_RETURN(const auto addresses, LiveAddresses(base_, index, ids));
     std::vector<bool> live(ids.size());
     for (size_t i = 0; i < ids.size(); ++i) {
-      live[i] = addresses[i] && Covers(index, FragmentOfAddress(*addresses[i])) &&
-                !std::ranges::binary_search(change_.deleted_addresses, *addresses[i]);
+      live[i] =
+          addresses[i] && !std::ranges::binary_search(change_.deleted_addresses, *addresses[i]);
     }
     return live;
   }
@@ -364,6 +375,8 @@ class Planner {
   const BTreeOptions& options_;
   const KeyColumn column_;
   Change& change_;
+  /// What the segments of this index hold: official readers refuse a mixture.
+  bool addresses_ = false;
   std::vector<Target> added_;
   std::vector<Target> uncovered_;
   uint64_t added_rows_ = 0;

@@ -76,6 +76,33 @@ bool IsBTreeOn(const IndexMetadata& index, int32_t field_id) {
          (version == kBTreeOfRowIds || version == kBTreeOfAddresses);
 }
 
+bool HoldsAddresses(const IndexMetadata& index) {
+  return index.index_version.value_or(kBTreeOfRowIds) == kBTreeOfAddresses;
+}
+
+Result<std::vector<std::optional<uint64_t>>> LiveAddresses(const Table& table,
+                                                           const IndexMetadata& index,
+                                                           std::span<const uint64_t> ids) {
+  std::vector<std::optional<uint64_t>> addresses;
+  if (HoldsAddresses(index)) {
+    addresses.assign(ids.begin(), ids.end());
+    OG_ASSIGN_OR_RETURN(const std::vector<bool> live, table.AreLive(ids));
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (!live[i]) {
+        addresses[i].reset();
+      }
+    }
+  } else {
+    OG_ASSIGN_OR_RETURN(addresses, table.AddressesOfRowIds(ids));
+  }
+  for (std::optional<uint64_t>& address : addresses) {
+    if (address && !std::ranges::binary_search(index.fragment_ids, FragmentOfAddress(*address))) {
+      address.reset();
+    }
+  }
+  return addresses;
+}
+
 Status BTreeSegment::Corrupt(std::string_view what) const {
   return Corruption("index.btree", fmt::format("read index segment {}: {}", folder_, what),
                     folder_);

@@ -18,6 +18,7 @@
 #include "omnigraph/lance/file/file_reader.h"
 #include "omnigraph/lance/table/location.h"
 #include "omnigraph/lance/table/manifest.h"
+#include "omnigraph/lance/table/table.h"
 
 namespace omnigraph::lance {
 
@@ -36,6 +37,15 @@ struct BTreePage {
 /// Whether a segment is one that this layer reads: a BTREE over exactly this field with a known
 /// version and an exact fragment list.
 bool IsBTreeOn(const IndexMetadata& index, int32_t field_id);
+/// Whether a segment holds addresses though the table may have stable row ids.
+bool HoldsAddresses(const IndexMetadata& index);
+
+/// For each id of a segment the address of its live row in `table`, if that stands in a fragment
+/// that the segment stands for: elsewhere an id that an outside update kept may have another key by
+/// now. Errors and cost: as Table::AddressesOfRowIds.
+Result<std::vector<std::optional<uint64_t>>> LiveAddresses(const Table& table,
+                                                           const IndexMetadata& index,
+                                                           std::span<const uint64_t> ids);
 
 /// An open segment: its page table in memory. Immutable.
 class BTreeSegment {

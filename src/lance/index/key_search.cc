@@ -198,27 +198,16 @@ Status KeySearch::SearchPages(const Source& source, std::span<const Candidate> c
   return Settle(source, hits);
 }
 
-/// Keep the hits whose row lives, in a fragment that the segment stands for: elsewhere an id that
-/// an outside update kept may have another key by now.
+/// Keep the hits whose row lives.
 Status KeySearch::Settle(const Source& source, const std::vector<Hit>& hits) {
   std::vector<uint64_t> ids;
   ids.reserve(hits.size());
   for (const Hit& hit : hits) {
     ids.push_back(hit.id);
   }
-  std::vector<std::optional<uint64_t>> addresses(ids.begin(), ids.end());
-  if (source.index->index_version.value_or(kBTreeOfRowIds) == kBTreeOfAddresses) {
-    OG_ASSIGN_OR_RETURN(const std::vector<bool> live, table_.AreLive(ids));
-    for (size_t i = 0; i < ids.size(); ++i) {
-      if (!live[i]) {
-        addresses[i].reset();
-      }
-    }
-  } else {
-    OG_ASSIGN_OR_RETURN(addresses, table_.AddressesOfRowIds(ids));
-  }
+  OG_ASSIGN_OR_RETURN(const auto addresses, LiveAddresses(table_, *source.index, ids));
   for (size_t i = 0; i < hits.size(); ++i) {
-    if (addresses[i] && Covers(*source.index, FragmentOfAddress(*addresses[i]))) {
+    if (addresses[i]) {
       found_[hits[i].key] = addresses[i];
     }
   }

@@ -106,7 +106,7 @@ Result<IndexMetadata> SegmentWriter::Finish(const TableLocation& location,
   index.dataset_version = coverage.dataset_version;
   index.fragment_ids = coverage.fragment_ids;
   index.details_type_url = kBTreeDetailsUrl;
-  index.index_version = kBTreeOfRowIds;
+  index.index_version = coverage.addresses ? kBTreeOfAddresses : kBTreeOfRowIds;
   index.created_at_ms = static_cast<uint64_t>(runtime::WallNow().count() / 1000);
   const std::string folder =
       location.Child(std::string(kIndicesFolder) + "/" + index.uuid.ToString());

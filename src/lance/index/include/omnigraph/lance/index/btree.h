@@ -52,6 +52,8 @@ struct BTreeCoverage {
   uint64_t dataset_version = 0;
   /// Ascending. Every row of these fragments with a value is in the segment.
   std::vector<uint32_t> fragment_ids;
+  /// The ids given are addresses though the table has stable row ids, as Lance 14 writes them.
+  bool addresses = false;
 };
 
 /// Builds one segment in memory. Single-owner.
@@ -90,7 +92,8 @@ class BTreeBuilder {
 /// (compaction) have no keys here: Table carries their coverage over. Ids are those that a commit
 /// on `base` assigns: Rebase onto a version that assigned ids itself drops the segment, and the
 /// removals that belong to it; the rows are then scanned for until a later change covers them, or
-/// call this again with the new base.
+/// call this again with the new base. The segment holds stable row ids; or addresses, where the
+/// index has segments of addresses (Lance 14 made them, and refuses a mixture).
 ///
 /// Errors: kInvalid (`index.column`: no utf8 column of this name that is not nullable;
 ///         `index.keys`: `keys` do not match the added rows), kCorruption, any kind from
