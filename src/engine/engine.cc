@@ -14,11 +14,11 @@
 #include "omnigraph/lance/table/table.h"
 #include "omnigraph/query/cache.h"
 #include "omnigraph/query/executor.h"
+#include "omnigraph/query/snapshot_source.h"
 #include "omnigraph/runtime/clock.h"
 #include "omnigraph/runtime/ids.h"
 #include "omnigraph/runtime/mutex.h"
 #include "omnigraph/store/object_store.h"
-#include "snapshot_source.h"
 
 namespace omnigraph::engine {
 namespace {
@@ -140,9 +140,8 @@ Result<write::LoadReport> Engine::Load(write::ByteSource* source, write::LoadOpt
 
 Result<query::QueryResult> Engine::Query(const QueryRequest& request) {
   OG_ASSIGN_OR_RETURN(const graph::SnapshotRef snapshot, impl_->graph->Refresh());
-  OG_ASSIGN_OR_RETURN(std::shared_ptr<const schema::Catalog> catalog,
-                      impl_->graph->CatalogOf(*snapshot));
-  const SnapshotSource source(impl_->graph, snapshot, std::move(catalog));
+  OG_ASSIGN_OR_RETURN(const std::shared_ptr<const query::SnapshotSource> source,
+                      query::SnapshotSource::Make(impl_->graph, snapshot));
   query::ExecuteOptions options;
   options.now_us = runtime::WallNow().count();
   options.cache = &impl_->cache;
@@ -150,7 +149,7 @@ Result<query::QueryResult> Engine::Query(const QueryRequest& request) {
   inner.text = request.text;
   inner.name = request.name;
   inner.params_json = request.params_json;
-  OG_ASSIGN_OR_RETURN(query::QueryResult result, query::RunQuery(inner, source, options));
+  OG_ASSIGN_OR_RETURN(query::QueryResult result, query::RunQuery(inner, *source, options));
   result.target.branch = snapshot->branch;
   result.target.graph_commit_id = snapshot->head;
   return result;
