@@ -243,7 +243,33 @@ Result<FoldReport> IngestCore::FoldAll() {
   }
 }
 
+/// Take over the shards that a process which is gone has left rows in. One that lives keeps its
+/// own.
+void IngestCore::AdoptPending() {
+  const SnapshotRef snapshot = graph_->snapshot();
+  const Result<std::shared_ptr<const schema::Catalog>> catalog = graph_->CatalogOf(*snapshot);
+  if (!catalog.ok()) {
+    return;
+  }
+  for (const auto& [id, table] : snapshot->tables) {
+    const schema::TypeDef* type = (*catalog)->FindTable(id);
+    if (!table.enrolled() || type == nullptr || !type->stream.has_value()) {
+      continue;
+    }
+    bool pending = false;
+    (void)lance::LogReader(ShardOf(*graph_, table))
+        .ReadAfter(table.shards.begin()->second, [&pending](const lance::LogEntry& entry) {
+          pending = entry.rows() > 0;
+          return pending ? Cancelled("ingest.seen", "there are rows") : Status::OK();
+        });
+    if (pending) {
+      (void)LaneOf(*type, std::string());  // not ours to have: its owner folds it
+    }
+  }
+}
+
 void IngestCore::RunFolds() {
+  AdoptPending();
   runtime::Duration not_before{0};
   runtime::Duration pause = kRetryFirst;
   while (backlog_.WaitForFold(not_before)) {

@@ -53,6 +53,7 @@ class IngestCore {
 
  private:
   Result<std::shared_ptr<Lane>> ClaimLane(const TableState& table);
+  void AdoptPending();
   Result<FoldReport> FoldInTurn();
   void SyncLanes(const Snapshot& snapshot);
   void Collect(const Snapshot& snapshot);

@@ -5,6 +5,7 @@
 
 #include "cut_maker.h"
 #include "ingest_world.h"
+#include "omnigraph/runtime/clock.h"
 #include "omnigraph/store/memory_store.h"
 #include "omnigraph/testing/status_matchers.h"
 
@@ -302,6 +303,20 @@ TEST_F(FoldTest, WhenFolded_TheLogIsCollected) {
     entries += object.path.find("/wal/") != std::string::npos ? 1 : 0;
   }
   EXPECT_LE(entries, 3u);  // the sentinel, and at most what the last fold covers
+}
+
+// After a kill a process that starts again folds what stands in the logs, without a row or a
+// command.
+TEST_F(FoldTest, WhenAProcessStartsAgain_ItFoldsWhatIsPending) {
+  process_.Send(Person("ann") + City("ulm") + Edge("LivesIn", "ann", "ulm"));
+  OG_ASSERT_OK(process_.ingest->Stop());
+  IngestOptions options;
+  options.fold_age = std::chrono::milliseconds(1);
+  Process again = StartOn(store_, options);
+  while (again.graph->snapshot()->FindTable(TableKind::kEdge, "LivesIn")->rows == 0) {
+    runtime::SleepFor(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(IdsOf(*again.graph, "Person"), Ids{"ann"});
 }
 
 // C1, write skew: the endpoint's row goes between the fold's snapshot and its publish.
