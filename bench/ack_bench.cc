@@ -75,8 +75,10 @@ struct Producer {
   std::unique_ptr<graph::IngestSession> session;
   int64_t sent = 0;
 
-  Producer(graph::StreamIngest* ingest) {
+  /// `alone`: one writer that waits for each ack asks for the put in its own thread.
+  Producer(graph::StreamIngest* ingest, bool alone) {
     graph::SessionOptions options;
+    options.wait_for_acks = alone;
     options.on_ack = [this](const graph::AckEvent& event) {
       OG_CHECK_OK(event.status);
       waiter.Settle(event.rows);
@@ -102,7 +104,7 @@ size_t SizeOfLastEntry(const std::string& graph) {
 }
 
 void OneProducer(engine::Engine* engine, const std::string& graph, const std::string& work) {
-  Producer producer(engine->Ingest().ValueOrDie());
+  Producer producer(engine->Ingest().ValueOrDie(), true);
   int64_t number = 0;
   for (int i = 0; i < 50; ++i) {
     producer.Send(Row(0, number++), 1);
@@ -168,7 +170,7 @@ void InProcess(engine::Engine* engine) {
     for (const int64_t rows : {1, 100, 1000}) {
       std::vector<std::unique_ptr<Producer>> all;
       for (int p = 0; p < producers; ++p) {
-        all.push_back(std::make_unique<Producer>(engine->Ingest().ValueOrDie()));
+        all.push_back(std::make_unique<Producer>(engine->Ingest().ValueOrDie(), producers == 1));
       }
       const double rate = Throughput(producers, rows, [&](int p, int64_t batch) {
         all[static_cast<size_t>(p)]->Send(Batch(round, p, batch, rows), rows);
