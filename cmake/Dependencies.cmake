@@ -22,9 +22,6 @@ find_package(Boost 1.81 REQUIRED COMPONENTS json url system)
 if(OMNIGRAPH_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()
-if(OMNIGRAPH_BUILD_BENCH)
-  find_package(benchmark REQUIRED)
-endif()
 
 # Debian's roaring package has a CMake file that never finds itself.
 find_library(ROARING_LIBRARY roaring REQUIRED)
