@@ -54,9 +54,8 @@ LoadFiles::LoadFiles(graph::Graph* graph, graph::SnapshotRef snapshot,
 LoadFiles::~LoadFiles() = default;
 
 Result<LoadFiles::TypeFiles*> LoadFiles::Open(int type_index) {
-  std::unique_ptr<TypeFiles>& files = types_[type_index];
-  if (files != nullptr) {
-    return files.get();
+  if (const auto found = types_.find(type_index); found != types_.end()) {
+    return found->second.get();
   }
   auto opened = std::make_unique<TypeFiles>();
   OG_ASSIGN_OR_RETURN(opened->table,
@@ -67,8 +66,8 @@ Result<LoadFiles::TypeFiles*> LoadFiles::Open(int type_index) {
   OG_ASSIGN_OR_RETURN(
       opened->writer,
       lance::DataWriter::Make(opened->table->location(), opened->table->lance_schema(), options));
-  files = std::move(opened);
-  return files.get();
+  // Only now: what failed to open has nothing to abandon.
+  return types_.emplace(type_index, std::move(opened)).first->second.get();
 }
 
 Status LoadFiles::Write(int type_index, const arrow::RecordBatch& batch, bool wanted) {

@@ -502,6 +502,19 @@ TEST(Load, FailuresOfInputAndStoreLeaveNothing) {
   EXPECT_EQ(world.ObjectsBelow(""), objects);
 }
 
+// A type whose table cannot be opened has no files to abandon (found by the soak, seed 10).
+TEST(Load, WhenATableDoesNotOpen_SaysSo) {
+  const auto faulty = std::make_shared<store::FaultyStore>(std::make_shared<store::MemoryStore>(),
+                                                           store::FaultPlan{});
+  const World world(kSchema, faulty);
+  OG_ASSERT_OK_AND_ASSIGN(const auto graph, graph::Graph::Open(faulty));
+  for (const store::StoreOp op : {store::StoreOp::kGet, store::StoreOp::kGetTail}) {
+    faulty->Arm({.op = op, .fault = store::StoreFault::kFailBefore, .path_contains = "nodes/"});
+  }
+  TextSource source(kFixture);
+  OG_EXPECT_ERROR(Load(graph.get(), &source, {}), ErrorKind::kUnavailable, "store.unavailable");
+}
+
 // C1: another commit comes first; the checks run again over what moved, the files stay.
 TEST(Load, ChecksAgainWhenTheGraphMoved) {
   const auto memory = std::make_shared<store::MemoryStore>();
