@@ -40,6 +40,12 @@ Status ReadLog(Graph& graph, size_t bytes_max, Part* part) {
 
 Status FixPart(Graph& graph, size_t bytes_max, Part* part) {
   part->to = part->from;
+  if (part->lane != nullptr) {
+    OG_RETURN_NOT_OK(part->lane->CheckLead());
+    if (!part->lane->leads() || part->lane->state().tip < part->from) {
+      part->lane = nullptr;  // the log knows more than its former owner
+    }
+  }
   if (part->lane == nullptr) {
     return ReadLog(graph, bytes_max, part);
   }

@@ -18,10 +18,9 @@ using LaneMap = std::map<TableId, std::shared_ptr<Lane>>;
 /// Take what stands above the snapshot's positions, at most about `bytes_max`: larger cuts lose
 /// edge entries, or take a part of the node shards alone.
 ///
-/// Shards in `lanes` come from memory, all others from their logs, without a claim (W3).
-/// Errors: kCorruption (`memwal.*`), any of the store.
-/// Cost:   no store call for shards of `lanes` whose rows are in memory; else one get per entry and
-/// one more.
+/// Shards in `lanes` come from memory while their writers lead, all others from their logs, without
+/// a claim (W3). Errors: kCorruption (`memwal.*`), any of the store. Cost:   one head for a shard
+/// of `lanes` whose rows are in memory; else one get per entry and one more.
 Result<Cut> MakeCut(Graph& graph, const Snapshot& snapshot, const LaneMap& lanes, size_t bytes_max);
 
 }  // namespace omnigraph::graph

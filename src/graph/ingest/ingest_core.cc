@@ -209,7 +209,10 @@ Result<FoldReport> IngestCore::FoldAll() {
   std::map<TableId, uint64_t> goal;
   for (const auto& [id, lane] : lanes()) {
     (void)lane->writer().WaitSettled();
-    goal[id] = lane->state().tip;
+    OG_RETURN_NOT_OK(lane->CheckLead());
+    if (lane->leads()) {
+      goal[id] = lane->state().tip;
+    }
   }
   const SnapshotRef start = graph_->snapshot();
   for (const auto& [id, table] : start->tables) {

@@ -71,17 +71,45 @@ void Lane::OnEntry(const lance::LogEntry& entry) {
   backlog_->EntryAdded(rows, bytes, in_memory);
 }
 
+bool Lane::leads() const {
+  if (!writer_->status().ok()) {
+    return false;
+  }
+  runtime::MutexLock lock(mutex_);
+  return !deposed_;
+}
+
+Status Lane::CheckLead() {
+  const uint64_t tip = state().tip;
+  OG_ASSIGN_OR_RETURN(const bool more, lance::LogReader(location_).Exists(tip + 1));
+  if (!more) {
+    return Status::OK();
+  }
+  // An entry that is on its way to OnEntry(), or another's: its claim came before it.
+  OG_ASSIGN_OR_RETURN(const auto owner, lance::ReadOwnerInfo(location_));
+  runtime::MutexLock lock(mutex_);
+  deposed_ = deposed_ || !owner.has_value() || owner->epoch > writer_->epoch();
+  return Status::OK();
+}
+
 LaneState Lane::state() const {
+  return StateAbove(0);
+}
+
+LaneState Lane::StateAbove(uint64_t folded) const {
   runtime::MutexLock lock(mutex_);
   LaneState out;
   out.folded = folded_;
   out.tip = tip_;
   for (const Pending& pending : pending_) {
+    if (pending.entry.position <= folded) {
+      continue;
+    }
     out.rows += pending.rows;
     out.bytes += pending.bytes;
-  }
-  if (!pending_.empty()) {
-    out.oldest = pending_.front().since;
+    if (out.oldest.count() == 0) {
+      out.oldest = pending.since;
+    }
   }
   return out;
 }

@@ -45,7 +45,18 @@ class Lane {
   /// Arrow schema of an entry: the table's own, then `_tombstone`.
   const std::shared_ptr<arrow::Schema>& entry_schema() const { return entry_schema_; }
 
+  /// True while what this object knows of the log is the truth: the writer has not retired, and as
+  /// far as CheckLead() saw nobody claimed the shard after it. Else cuts and status read the log.
+  bool leads() const;
+  /// Ask whether somebody else claimed the shard meanwhile: a deposed owner learns of it only at
+  /// its next put, and until then takes its own last entry for the tip (F1).
+  ///
+  /// Errors: any of the store. Cost: one head while nobody else wrote.
+  Status CheckLead();
+
   LaneState state() const;
+  /// The same of what stands above `folded` only.
+  LaneState StateAbove(uint64_t folded) const;
   /// Bytes of the entries in (folded, to].
   size_t BytesUpTo(uint64_t to) const;
   /// The largest position up to `to` whose entries fit `bytes_max` together; at least one entry.
@@ -76,6 +87,7 @@ class Lane {
   mutable runtime::Mutex mutex_;
   uint64_t folded_ OG_GUARDED_BY(mutex_) = 0;
   uint64_t tip_ OG_GUARDED_BY(mutex_) = 0;
+  bool deposed_ OG_GUARDED_BY(mutex_) = false;
   std::deque<Pending> pending_ OG_GUARDED_BY(mutex_);  ///< ascending by position
   std::unique_ptr<lance::ShardWriter> writer_;         ///< last: its thread calls OnEntry
 };

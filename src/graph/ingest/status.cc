@@ -15,8 +15,11 @@
 namespace omnigraph::graph {
 namespace {
 
+/// Looks at snapshot and logs until no fold came between them.
+constexpr int kLooksMax = 8;
+
 void FillFromLane(const Lane& lane, lance::ShardWriter& writer, ShardStatus* out) {
-  const LaneState state = lane.state();
+  const LaneState state = lane.StateAbove(out->folded_position);
   out->owned_here = writer.status().ok();
   out->owner = runtime::CurrentProcess().id;
   out->epoch = writer.epoch();
@@ -70,13 +73,21 @@ Status FillFromLog(const lance::ShardLocation& location, ShardStatus* out) {
 
 }  // namespace
 
-Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes) {
-  const SnapshotRef snapshot = graph.snapshot();
-  IngestStatus out;
-  out.graph_id = snapshot->graph_id;
-  out.branch = snapshot->branch;
-  out.sequence = snapshot->sequence;
-  for (const auto& [id, table] : snapshot->tables) {
+namespace {
+
+/// True if no fold stands between two snapshots.
+bool SamePositions(const Snapshot& a, const Snapshot& b) {
+  return std::equal(a.tables.begin(), a.tables.end(), b.tables.begin(), b.tables.end(),
+                    [](const auto& one, const auto& other) {
+                      return one.first == other.first && one.second.shards == other.second.shards;
+                    });
+}
+
+/// Counters of a snapshot, and what stands in memory and in the logs above its positions.
+Status FillShards(Graph& graph, const Snapshot& snapshot, const LaneMap& lanes,
+                  std::vector<ShardStatus>* out) {
+  out->clear();
+  for (const auto& [id, table] : snapshot.tables) {
     for (const auto& [shard, position] : table.shards) {
       ShardStatus status;
       status.kind = TableKindName(table.kind);
@@ -88,16 +99,40 @@ Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes) {
       status.superseded = table.superseded;
       status.rejected = table.rejected;
       status.paused =
-          std::binary_search(snapshot->paused.begin(), snapshot->paused.end(), table.name);
-      if (const auto lane = lanes.find(id); lane != lanes.end()) {
+          std::binary_search(snapshot.paused.begin(), snapshot.paused.end(), table.name);
+      const auto lane = lanes.find(id);
+      if (lane != lanes.end() && lane->second->leads()) {
         FillFromLane(*lane->second, lane->second->writer(), &status);
       } else {
         OG_RETURN_NOT_OK(FillFromLog(ShardOf(graph, table), &status));
+        const Status writer = lane == lanes.end() ? Status::OK() : lane->second->writer().status();
+        if (!writer.ok() && status.last_error.empty()) {
+          status.last_error = writer.ToString();
+        }
       }
       status.acked = table.acked + status.pending;
-      out.shards.push_back(std::move(status));
+      out->push_back(std::move(status));
     }
   }
+  return Status::OK();
+}
+
+}  // namespace
+
+Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes) {
+  OG_ASSIGN_OR_RETURN(SnapshotRef snapshot, graph.Refresh());
+  IngestStatus out;
+  for (int looks = 0; looks < kLooksMax; ++looks) {
+    OG_RETURN_NOT_OK(FillShards(graph, *snapshot, lanes, &out.shards));
+    OG_ASSIGN_OR_RETURN(const SnapshotRef newest, graph.Refresh());
+    if (SamePositions(*snapshot, *newest)) {
+      break;
+    }
+    snapshot = newest;  // B4: rows may have left a log before it was read
+  }
+  out.graph_id = snapshot->graph_id;
+  out.branch = snapshot->branch;
+  out.sequence = snapshot->sequence;
   OG_ASSIGN_OR_RETURN(out.open_rejects_by_code, CountRejects(graph, *snapshot));
   if (snapshot->foreign_version != 0) {
     out.notes.push_back(

@@ -9,7 +9,8 @@
 
 namespace omnigraph::graph {
 
-/// Shards, counters and rejects of the newest snapshot that `graph` knows.
+/// Shards, counters and rejects of the newest snapshot. Snapshot and logs are of one moment (B4):
+/// a row is counted in one of them, whoever folds meanwhile.
 Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes);
 
 }  // namespace omnigraph::graph

@@ -69,7 +69,6 @@ Result<FoldReport> FoldFromLog(Graph& graph, const IngestOptions& options) {
 }
 
 Result<IngestStatus> StatusFromLog(Graph& graph) {
-  OG_RETURN_NOT_OK(graph.Refresh().status());
   return StatusOf(graph, {});
 }
 

@@ -279,6 +279,35 @@ TEST_F(FoldTest, WhenAnotherProcessFolds_TheOwnerFollows) {
   ExpectBooksBalance();
 }
 
+// F1: an owner that was deposed and does not know it folds the nodes that its successor acked.
+TEST_F(FoldTest, WhenAnotherProcessTookANodeShard_EdgesToItsRowsStand) {
+  process_.Send(Person("ann") + Edge("Knows", "ann", "ann"));
+  Process successor = StartOn(store_);
+  EXPECT_EQ(successor.Send(Person("bob")).acked, 1);
+  EXPECT_EQ(process_.Send(Edge("Knows", "ann", "bob")).acked, 1);
+  const FoldReport report = process_.Fold();
+  EXPECT_EQ(report.rejected, 0);
+  EXPECT_EQ(report.rows, 4);
+  EXPECT_EQ(EndsOf(graph(), "Knows"), (Ends{"ann>ann", "ann>bob"}));
+  ExpectBooksBalance();
+}
+
+// B4, G2: rows that were folded and collected since this process last looked are counted.
+TEST_F(FoldTest, WhenOthersFoldedAndCollected_StatusKnowsTheirRows) {
+  const Process reader = StartOn(store_);
+  for (int i = 0; i < 3; ++i) {
+    process_.Send(City(std::to_string(i)));
+    process_.Fold();
+  }
+  process_.Send(City("3"));
+  OG_ASSERT_OK_AND_ASSIGN(const IngestStatus status, reader.ingest->Status());
+  uint64_t acked = 0;
+  for (const ShardStatus& shard : status.shards) {
+    acked += shard.acked;
+  }
+  EXPECT_EQ(acked, 4u);
+}
+
 // W2: the owner folds a cut that another process has folded meanwhile, and knows only at the
 // publish.
 TEST_F(FoldTest, WhenTwoFoldTheSameRows_OneWinsAndRejectsStandOnce) {
