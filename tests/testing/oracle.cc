@@ -1,5 +1,7 @@
 #include "omnigraph/testing/oracle.h"
 
+#include <algorithm>
+
 #include "omnigraph/base/status.h"
 
 namespace omnigraph::testing {
@@ -19,13 +21,15 @@ std::string Verdict::ToString() const {
   return text;
 }
 
-Oracle::Ticket Oracle::Intend(std::string key, std::optional<std::string> value) {
+Oracle::Ticket Oracle::Intend(std::string key, std::optional<std::string> value,
+                              std::vector<std::string> ends) {
   std::vector<Ticket>& earlier = by_key_[key];
   for (const Ticket ticket : earlier) {
     OG_CHECK(!value.has_value() || writes_[ticket].value != value);
   }
   earlier.push_back(writes_.size());
-  writes_.push_back({.key = std::move(key), .value = std::move(value), .begin = ++now_});
+  writes_.push_back(
+      {.key = std::move(key), .value = std::move(value), .ends = std::move(ends), .begin = ++now_});
   return writes_.size() - 1;
 }
 
@@ -44,6 +48,39 @@ void Oracle::SettleOpenAsUnknown() {
       write.end = now_;
     }
   }
+}
+
+void Oracle::SettleAsLate(Ticket ticket) {
+  Settle(ticket, Outcome::kUnknown);
+  writes_.at(ticket).end = ~uint64_t{0};
+}
+
+std::string Oracle::History(const std::string& key) const {
+  static constexpr const char* kOutcomes[] = {"open", "acked", "refused", "unknown"};
+  std::string text;
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) {
+    return text;
+  }
+  for (const Ticket ticket : found->second) {
+    const Write& write = writes_[ticket];
+    if (write.outcome == Outcome::kRefused) {
+      continue;
+    }
+    text += "\n    " + std::to_string(write.begin) + " to " +
+            (write.end == ~uint64_t{0} ? "ever" : std::to_string(write.end)) + " " +
+            kOutcomes[static_cast<int>(write.outcome)] + " " + Describe(write.key, write.value);
+    for (const std::string& end : write.ends) {
+      text += " " + end;
+    }
+  }
+  return text;
+}
+
+void Oracle::Learn(Ticket ticket, Outcome outcome) {
+  Write& write = writes_.at(ticket);
+  OG_CHECK(write.outcome == Outcome::kUnknown);
+  write.outcome = outcome;
 }
 
 /// One run of Judge(): finds each observed row's write, then asks for each key whether the rest can
@@ -80,10 +117,77 @@ struct Oracle::Judgement {
                   : "G3: " + Describe(key, value) + " is " + where_text + ", but was never sent");
   }
 
-  /// True if `ticket` must have taken effect by now, one way or the other.
-  bool Applied(Ticket ticket) const {
+  /// The writes of a key that may have deleted it, or (`puts`) certainly put it.
+  std::vector<const Write*> WritesOf(const std::string& key, bool puts) const {
+    std::vector<const Write*> out;
+    const auto found = oracle.by_key_.find(key);
+    if (found == oracle.by_key_.end()) {
+      return out;
+    }
+    for (const Ticket ticket : found->second) {
+      const Write& write = oracle.writes_[ticket];
+      const bool counts = puts ? Folded(ticket) : write.outcome != Outcome::kRefused;
+      if (write.value.has_value() == puts && counts) {
+        out.push_back(&write);
+      }
+    }
+    return out;
+  }
+
+  bool Folded(Ticket ticket) const {
     return oracle.writes_[ticket].outcome == Outcome::kAcked && seen[ticket] != Seen::kRejected &&
            seen[ticket] != Seen::kPending;
+  }
+
+  /// True if a delete of one of its ends may have taken the row along, or have come before it
+  /// without a put of that end between them.
+  bool MayHaveGone(const Write& edge) const {
+    for (const std::string& end : edge.ends) {
+      const std::vector<const Write*> puts = WritesOf(end, true);
+      for (const Write* gone : WritesOf(end, false)) {
+        const bool restored = std::any_of(puts.begin(), puts.end(), [&](const Write* put) {
+          return put->begin > gone->end && put->end < edge.begin;
+        });
+        if (!restored) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// True if `end` certainly existed when `edge` was sent, and no delete of it can have come since.
+  bool SurelyStood(const std::string& end, const Write& edge) const {
+    const std::vector<const Write*> deletes = WritesOf(end, false);
+    for (const Write* put : WritesOf(end, true)) {
+      const bool before_all = std::all_of(deletes.begin(), deletes.end(), [&](const Write* gone) {
+        return gone->end < put->begin;
+      });
+      if (put->end < edge.begin && before_all) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void JudgeWithoutEndpoint(const OracleRow& row) {
+    for (const Write& write : oracle.writes_) {
+      if (write.key != row.first || write.value != row.second) {
+        continue;
+      }
+      const bool stood = std::all_of(write.ends.begin(), write.ends.end(),
+                                     [&](const auto& end) { return SurelyStood(end, write); });
+      if (stood) {
+        Problem("G8: " + Describe(row.first, row.second) +
+                " was rejected for an endpoint, but all of them were acked before it was sent");
+      }
+    }
+  }
+
+  /// True if `ticket` must have taken effect by now, one way or the other, and must be seen unless
+  /// a write of its own key came after it.
+  bool Applied(Ticket ticket) const {
+    return Folded(ticket) && !MayHaveGone(oracle.writes_[ticket]);
   }
 
   /// True if no write that took effect began after `last` had ended.
@@ -96,14 +200,16 @@ struct Oracle::Judgement {
     return true;
   }
 
-  /// Deletes leave nothing to see: the key may be absent if a delete may have been the last.
+  /// Deletes leave nothing to see: the key may be absent if a delete may have been the last, or a
+  /// row that then went with its endpoint.
   bool MayBeAbsent(const std::vector<Ticket>& tickets) const {
     bool any_applied = false;
     for (const Ticket ticket : tickets) {
       any_applied |= Applied(ticket);
       const Write& write = oracle.writes_[ticket];
-      const bool may_have_deleted = !write.value.has_value() && seen[ticket] == Seen::kNowhere &&
-                                    write.outcome != Outcome::kRefused;
+      const bool may_have_deleted = seen[ticket] == Seen::kNowhere &&
+                                    write.outcome != Outcome::kRefused &&
+                                    (!write.value.has_value() || MayHaveGone(write));
       if (may_have_deleted && MayBeLast(ticket, tickets)) {
         return true;
       }
@@ -179,6 +285,9 @@ Verdict Oracle::Judge(const Observed& observed) const {
   }
   for (const auto& [key, tickets] : by_key_) {
     judgement.JudgeKey(key, tickets);
+  }
+  for (const OracleRow& row : observed.without_endpoint) {
+    judgement.JudgeWithoutEndpoint(row);
   }
   for (Ticket ticket = 0; ticket < writes_.size(); ++ticket) {
     judgement.Count(ticket);

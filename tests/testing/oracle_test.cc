@@ -122,5 +122,43 @@ TEST(Oracle, Deletes_LeaveTheKeyAbsent) {
   EXPECT_TRUE(oracle.Judge({.visible = {{"a", "2"}}}).ok());
 }
 
+// F4: an edge may go with its endpoint; one that was put again before the edge was sent excuses
+// nothing.
+TEST(Oracle, WhenAnEndpointMayHaveBeenDeleted_TheEdgeMayBeGone) {
+  Oracle oracle;
+  Acked(&oracle, "n", "1");
+  const Oracle::Ticket edge = oracle.Intend("e", "2", {"n"});
+  oracle.Settle(edge, Outcome::kAcked);
+  EXPECT_THAT(oracle.Judge({.visible = {{"n", "1"}}}).problems,
+              ElementsAre(HasSubstr("G1: 'e' is nowhere")));
+  Acked(&oracle, "n", std::nullopt);
+  EXPECT_TRUE(oracle.Judge({}).ok());
+  Acked(&oracle, "n", "3");
+  EXPECT_TRUE(oracle.Judge({.visible = {{"n", "3"}}}).ok());
+  // A row that goes has superseded those before it.
+  Oracle moved;
+  moved.Settle(moved.Intend("e", "1", {"stays"}), Outcome::kAcked);
+  moved.Settle(moved.Intend("e", "2", {"goes"}), Outcome::kAcked);
+  Acked(&moved, "goes", std::nullopt);
+  EXPECT_TRUE(moved.Judge({}).ok());
+  EXPECT_TRUE(moved.Judge({.visible = {{"e", "1"}}}).ok());
+  oracle.Settle(oracle.Intend("e", "4", {"n"}), Outcome::kAcked);
+  EXPECT_THAT(oracle.Judge({.visible = {{"n", "3"}}}).problems,
+              ElementsAre(HasSubstr("G1: 'e' is nowhere")));
+}
+
+// F1
+TEST(Oracle, WhenAnEdgeIsRejectedThoughItsEndpointStood_SaysSo) {
+  Oracle oracle;
+  Acked(&oracle, "n", "1");
+  oracle.Settle(oracle.Intend("e", "2", {"n"}), Outcome::kAcked);
+  oracle.Settle(oracle.Intend("e", "3", {"n", "other"}), Outcome::kAcked);
+  const OracleRow stood{"e", "2"};
+  const OracleRow lacked{"e", "3"};
+  const Verdict verdict = oracle.Judge(
+      {.visible = {{"n", "1"}}, .rejected = {stood, lacked}, .without_endpoint = {stood, lacked}});
+  EXPECT_THAT(verdict.problems, ElementsAre(HasSubstr("G8: 'e' = '2'")));
+}
+
 }  // namespace
 }  // namespace omnigraph::testing

@@ -4,13 +4,15 @@
 /// no reply, both outcomes stay possible.
 ///
 /// It checks G1 (acked is durable), G2 (acked has exactly one end, and the counts agree), G3 (not
-/// acked is whole or absent), G4 (order per key) and G6 (applied once).
+/// acked is whole or absent), G4 (order per key), G6 (applied once), and of G8 that no edge is
+/// rejected for an endpoint that stood when it was sent (F1).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,8 @@ struct Observed {
   std::map<std::string, std::string> visible;  ///< key to value
   std::vector<OracleRow> rejected;             ///< rows of the rejects table
   std::vector<OracleRow> pending;              ///< rows in the log behind the folded positions
+  /// Those of `rejected` that were rejected because an endpoint did not exist.
+  std::set<OracleRow> without_endpoint{};
 };
 
 /// Where the rows are: G2's sum, acked = visible + superseded + rejected + pending. Rows of unknown
@@ -63,25 +67,41 @@ class Oracle {
 
   /// Note that a row is about to be sent.
   ///
+  /// `ends`: keys of the nodes that an edge hangs on. Deleting one may take the edge with it, or
+  /// supersede a row of it that is not folded yet (F4).
+  ///
   /// REQUIRES: among the writes of one key no value comes twice (deletes may): a value tells which
   /// write is seen.
-  Ticket Intend(std::string key, std::optional<std::string> value);
+  Ticket Intend(std::string key, std::optional<std::string> value,
+                std::vector<std::string> ends = {});
   /// Note the reply. REQUIRES: the ticket is open; outcome is not kOpen.
   void Settle(Ticket ticket, Outcome outcome);
   /// The client or the server died: every open ticket's outcome is unknown.
   void SettleOpenAsUnknown();
+  /// The same for one ticket whose effect may still come: a put that was lost on its way may land
+  /// after anything.
+  void SettleAsLate(Ticket ticket);
+  /// Something else tells how a write of unknown outcome ended. When it ended stays as noted.
+  void Learn(Ticket ticket, Outcome outcome);
 
   /// Judge what the system shows. Rows of one key must take effect in an order that respects real
   /// time: a write that was sent after another one's reply comes after it; writes that overlap may
   /// come in either order.
   Verdict Judge(const Observed& observed) const;
 
+  /// The writes of a key, for a message.
+  std::string History(const std::string& key) const;
+
   size_t size() const { return writes_.size(); }
+  Outcome OutcomeOf(Ticket ticket) const { return writes_.at(ticket).outcome; }
+  /// True if a write of `key` was noted.
+  bool Knows(const std::string& key) const { return by_key_.contains(key); }
 
  private:
   struct Write {
     std::string key;
     std::optional<std::string> value;
+    std::vector<std::string> ends;
     Outcome outcome = Outcome::kOpen;
     uint64_t begin = 0;           ///< when it was sent
     uint64_t end = ~uint64_t{0};  ///< when its outcome was noted
