@@ -80,7 +80,20 @@ Result<std::shared_ptr<Lane>> IngestCore::ClaimLane(const TableState& table) {
     runtime::MutexLock lock(mutex_);
     registry_ = registry;
   }
-  return Lane::Claim(*graph_, table, std::move(registry), &backlog_);
+  TableState newest = table;
+  while (true) {
+    Result<std::shared_ptr<Lane>> lane = Lane::Claim(*graph_, newest, registry, &backlog_);
+    if (lane.ok() || CodeOf(lane.status()) != lance::kLogHoleCode) {
+      return lane;
+    }
+    // What is missing may have been folded and collected by another process since our snapshot.
+    OG_ASSIGN_OR_RETURN(const SnapshotRef snapshot, graph_->Refresh());
+    const TableState* now = snapshot->FindTable(table.id);
+    if (now == nullptr || now->shards == newest.shards) {
+      return lane;
+    }
+    newest = *now;
+  }
 }
 
 Result<std::shared_ptr<Lane>> IngestCore::LaneOf(const schema::TypeDef& type,

@@ -72,7 +72,16 @@ class Claimant {
       }
       published_ = options_.published.value_or(base.has_value() ? base->manifest.replay_after : 0);
       OG_RETURN_NOT_OK(MayClaim(base));
-      OG_RETURN_NOT_OK(CheckLog(base));
+      const Status log = CheckLog(base);
+      if (CodeOf(log) == kLogHoleCode) {
+        // A hole may be what the owner collected since `base` was read: then the manifest moved.
+        OG_ASSIGN_OR_RETURN(const MaybeManifest again, chain_.ReadNewestByListing());
+        if (again.has_value() && base.has_value() &&
+            again->manifest.version != base->manifest.version) {
+          continue;
+        }
+      }
+      OG_RETURN_NOT_OK(log);
       const ShardManifest next = NextManifest(base);
       target_epoch = next.writer_epoch;
       OG_ASSIGN_OR_RETURN(const MaybeManifest claimed, chain_.PutNext(base, next));
@@ -157,7 +166,7 @@ class Claimant {
   }
 
   Status Hole(uint64_t absent, uint64_t present) const {
-    return Corruption("memwal.log_hole",
+    return Corruption(kLogHoleCode,
                       fmt::format("claim shard {}: position {} of its log is absent, {} is not",
                                   location_.id.ToString(), absent, present),
                       location_.EntryPath(absent));

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "omnigraph/base/status.h"
@@ -22,6 +23,10 @@
 #include "omnigraph/lance/memwal/shard_manifest.h"
 
 namespace omnigraph::lance {
+
+/// Code of the kCorruption that says that an entry is missing (S6). A caller of Claim() whose
+/// published position may be old looks for a newer one before it believes it.
+inline constexpr std::string_view kLogHoleCode = "memwal.log_hole";
 
 /// Proof that rows are durable: they stand in entry (shard, epoch, position) from row `first_row`
 /// on.
@@ -58,8 +63,8 @@ struct ClaimOptions {
   /// The newest published position of this shard: replay starts above it, the sentinel stands above
   /// it (S6). Nothing: the library used alone, `replay_after` of the manifest counts.
   std::optional<uint64_t> published;
-  /// Sharding spec of the shard's manifest; an existing one with another spec is refused (J-88). One
-  /// without a number (Lance 9 to 11 leave it out) is accepted and kept.
+  /// Sharding spec of the shard's manifest; an existing one with another spec is refused (J-88).
+  /// One without a number (Lance 9 to 11 leave it out) is accepted and kept.
   uint32_t spec_id = 1;
   /// True: a claim undoes a seal (B3: the snapshot says that the type streams). False: a sealed
   /// shard is refused.
