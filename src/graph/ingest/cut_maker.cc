@@ -18,6 +18,7 @@ struct Part {
   uint64_t to = 0;
   size_t bytes = 0;
   std::vector<lance::LogEntry> entries;  ///< of shards without a lane
+  size_t data_entries = 0;               ///< of them; sentinels weigh nothing
 };
 
 /// Read a shard that is not ours up to its tip, or as far as the budget goes.
@@ -26,11 +27,14 @@ Status ReadLog(Graph& graph, size_t bytes_max, Part* part) {
   bool full = false;
   const Result<lance::LogTail> tail =
       reader.ReadAfter(part->from, [&](const lance::LogEntry& entry) {
-        if (!part->entries.empty() && part->bytes > bytes_max) {
+        if (part->data_entries > 0 && part->bytes > bytes_max) {
           full = true;
           return Cancelled("fold.cut_full", "the cut is full");
         }
-        part->bytes += static_cast<size_t>(entry.size_bytes);
+        if (!entry.is_sentinel) {
+          ++part->data_entries;
+          part->bytes += static_cast<size_t>(entry.size_bytes);
+        }
         part->to = entry.position;
         part->entries.push_back(entry);
         return Status::OK();
@@ -62,7 +66,8 @@ size_t BytesOf(const std::vector<Part>& parts) {
   return sum;
 }
 
-/// Cut a part down to a budget.
+/// Cut a part down to a budget. One entry with rows stays: a cut of sentinels alone folds nothing,
+/// and would look like the end of the log.
 void Shorten(size_t bytes_max, Part* part) {
   if (part->bytes <= bytes_max) {
     return;
@@ -72,8 +77,11 @@ void Shorten(size_t bytes_max, Part* part) {
     part->bytes = part->lane->BytesUpTo(part->to);
     return;
   }
-  while (part->entries.size() > 1 && part->bytes > bytes_max) {
-    part->bytes -= static_cast<size_t>(part->entries.back().size_bytes);
+  while (part->data_entries > 1 && part->bytes > bytes_max) {
+    if (!part->entries.back().is_sentinel) {
+      --part->data_entries;
+      part->bytes -= static_cast<size_t>(part->entries.back().size_bytes);
+    }
     part->entries.pop_back();
     part->to = part->entries.back().position;
   }

@@ -292,6 +292,19 @@ TEST_F(FoldTest, WhenAnotherProcessTookANodeShard_EdgesToItsRowsStand) {
   ExpectBooksBalance();
 }
 
+// A cut that the budget shortens keeps an entry with rows: a claim's sentinel alone would look like
+// the end of the log (found by the soak, seed 281 without journal).
+TEST_F(FoldTest, WhenTheBudgetIsSmallerThanTheFirstEntry_OthersStillFoldIt) {
+  process_.Send(Person("ann") + City("ulm"));
+  process_.Send(Person("bob") + Edge("LivesIn", "ann", "ulm"));
+  OG_ASSERT_OK_AND_ASSIGN(const auto other, Graph::Open(store_));
+  IngestOptions options = ByHand();
+  options.fold_cut_bytes_max = 1;
+  OG_ASSERT_OK_AND_ASSIGN(const FoldReport report, FoldFromLog(*other, options));
+  EXPECT_EQ(report.rows, 4);
+  EXPECT_EQ(IdsOf(*other, "Person"), (Ids{"ann", "bob"}));
+}
+
 // B4, G2: rows that were folded and collected since this process last looked are counted.
 TEST_F(FoldTest, WhenOthersFoldedAndCollected_StatusKnowsTheirRows) {
   const Process reader = StartOn(store_);
