@@ -94,7 +94,10 @@ class PlanRunner {
         return file_->Sync();
       case PutStep::kSyncFolder:
         return folder_->Sync();
+      case PutStep::kLinkHidden:
       case PutStep::kReplace:
+      case PutStep::kExchange:
+      case PutStep::kDropHidden:
         return Internal("bench.no_such_step", "these plans put new names only");
     }
     return Status::OK();

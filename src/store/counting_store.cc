@@ -21,8 +21,9 @@ constexpr NamedOp kPut{"put", &StoreCounts::put};
 constexpr NamedOp kPutIfAbsent{"put_if_absent", &StoreCounts::put_if_absent};
 constexpr NamedOp kList{"list", &StoreCounts::list};
 constexpr NamedOp kDelete{"delete", &StoreCounts::erase};
-constexpr const NamedOp* kOps[] = {&kGet, &kGetRanges,   &kGetTail, &kHead,
-                                   &kPut, &kPutIfAbsent, &kList,    &kDelete};
+constexpr NamedOp kMakeDurable{"make_durable", &StoreCounts::make_durable};
+constexpr const NamedOp* kOps[] = {&kGet,         &kGetRanges,   &kGetTail, &kHead,  &kPut,
+                                   &kPutIfAbsent, &kMakeDurable, &kList,    &kDelete};
 
 }  // namespace
 
@@ -159,6 +160,12 @@ Status CountingStore::Put(std::string_view path, const Bytes& bytes) {
 Status CountingStore::PutIfAbsent(std::string_view path, const Bytes& bytes, PutStrength strength) {
   Status status = impl_->base().PutIfAbsent(path, bytes, strength);
   impl_->Note(kPutIfAbsent, path, SizeOf(bytes), bytes.size(), status.ok());
+  return status;
+}
+
+Status CountingStore::MakeDurable(std::string_view path) {
+  Status status = impl_->base().MakeDurable(path);
+  impl_->Note(kMakeDurable, path, 0, 1, status.ok());
   return status;
 }
 

@@ -15,7 +15,8 @@ namespace {
 constexpr uint64_t kMillion = 1'000'000;
 
 bool IsChange(StoreOp op) {
-  return op == StoreOp::kPut || op == StoreOp::kPutIfAbsent || op == StoreOp::kDelete;
+  return op == StoreOp::kPut || op == StoreOp::kPutIfAbsent || op == StoreOp::kMakeDurable ||
+         op == StoreOp::kDelete;
 }
 
 bool ReadsBytes(StoreOp op) {
@@ -323,6 +324,12 @@ Status FaultyStore::PutIfAbsent(std::string_view path, const Bytes& bytes, PutSt
                        [this, name = std::string(path), bytes, strength] {
                          return impl_->base().PutIfAbsent(name, bytes, strength);
                        });
+}
+
+Status FaultyStore::MakeDurable(std::string_view path) {
+  return impl_->Change(
+      StoreOp::kMakeDurable, path,
+      [this, name = std::string(path)] { return impl_->base().MakeDurable(name); });
 }
 
 Result<ListPage> FaultyStore::List(std::string_view prefix, const ListOptions& options) {

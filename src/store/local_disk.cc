@@ -205,6 +205,21 @@ class LocalFolder : public DiskFolder {
     return result == 0 ? Status::OK() : ChangeError(errno, "rename to", Child(to));
   }
 
+  Status Exchange(std::string_view from, std::string_view to) override {
+    const std::string file_name(to);
+    const int result = renameat2(descriptor_.get(), std::string(from).c_str(), descriptor_.get(),
+                                 file_name.c_str(), RENAME_EXCHANGE);
+    if (result == 0) {
+      return Status::OK();
+    }
+    struct stat there{};
+    const bool cannot = errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+    if (cannot && fstatat(descriptor_.get(), file_name.c_str(), &there, 0) == 0) {
+      return Rename(from, to);
+    }
+    return ChangeError(errno, "exchange with", Child(to));
+  }
+
   Status Unlink(std::string_view name) override {
     const int result = unlinkat(descriptor_.get(), std::string(name).c_str(), 0);
     return result == 0 ? Status::OK() : ChangeError(errno, "delete", Child(name));

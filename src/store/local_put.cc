@@ -42,17 +42,27 @@ class PutRun {
         return Synced(folder_.Sync());
       case PutStep::kLink:
         return Link();
+      case PutStep::kLinkHidden:
+        return LinkHidden();
       case PutStep::kReplace:
         return Replace();
+      case PutStep::kExchange:
+        OG_RETURN_NOT_OK(folder_.Exchange(temporary_, name_));
+        shown_ = true;
+        return Status::OK();
+      case PutStep::kDropHidden:
+        CleanUp();
+        return Status::OK();
     }
     return Status::OK();
   }
 
-  /// Take a hidden name away that a failure left behind.
+  /// Take the hidden name away, if there is one.
   void CleanUp() {
     if (!temporary_.empty()) {
-      // Best effort: the name is hidden, and the failure that led here is the one to tell.
+      // Best effort: it is hidden, whatever it stands for, and no failure of the put.
       static_cast<void>(folder_.Unlink(temporary_));
+      temporary_.clear();
     }
   }
 
@@ -69,18 +79,20 @@ class PutRun {
     }
     OG_RETURN_NOT_OK(folder_.Link(temporary_, name_));
     shown_ = true;
-    OG_RETURN_NOT_OK(folder_.Unlink(temporary_));
-    temporary_.clear();
+    CleanUp();
     return Status::OK();
   }
 
-  Status Replace() {
+  Status LinkHidden() {
     if (temporary_.empty()) {
-      // A name is needed to rename from; this one lives between two calls.
       std::string temporary = NewTemporaryName();
       OG_RETURN_NOT_OK(folder_.LinkUnnamed(*file_, temporary));
       temporary_ = std::move(temporary);
     }
+    return Status::OK();
+  }
+
+  Status Replace() {
     OG_RETURN_NOT_OK(folder_.Rename(temporary_, name_));
     shown_ = true;
     temporary_.clear();
@@ -107,8 +119,14 @@ std::string_view ToString(PutStep step) {
       return "sync_data";
     case PutStep::kLink:
       return "link";
+    case PutStep::kLinkHidden:
+      return "link_hidden";
     case PutStep::kReplace:
       return "replace";
+    case PutStep::kExchange:
+      return "exchange";
+    case PutStep::kDropHidden:
+      return "drop_hidden";
     case PutStep::kSyncFile:
       return "sync_file";
     case PutStep::kSyncFolder:

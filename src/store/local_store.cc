@@ -1,8 +1,8 @@
 #include "omnigraph/store/local_store.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "errors.h"
@@ -87,14 +87,22 @@ class LocalStore::Impl {
 
   LocalReaders& readers() { return readers_; }
 
-  /// Put with a strength, or in the place of an older object where there is none.
-  Status Put(std::string_view path, const Bytes& bytes, std::optional<PutStrength> strength);
+  Status Put(std::string_view path, const Bytes& bytes, PutStrength strength) {
+    // The plan is asked for late: what the disk argues for is known once the root exists.
+    return Put(path, bytes, [this, strength] { return disk_->PlanOf(strength); });
+  }
+  Status PutBy(std::string_view path, const Bytes& bytes, const PutPlan& plan) {
+    return Put(path, bytes, [&plan] { return plan; });
+  }
+  Status MakeDurable(std::string_view path);
   Result<ObjectInfo> Head(std::string_view path);
   Result<ListPage> List(std::string_view prefix, const ListOptions& options);
   Status Delete(std::string_view path, DeleteOrder order);
 
  private:
-  Status PutOnce(std::string_view path, const Bytes& bytes, std::optional<PutStrength> strength,
+  using PlanMaker = std::function<PutPlan()>;
+  Status Put(std::string_view path, const Bytes& bytes, const PlanMaker& plan);
+  Status PutOnce(std::string_view path, const Bytes& bytes, const PlanMaker& plan,
                  bool* folder_gone);
   Status ListFolder(const std::string& folder, std::string_view prefix, ListPageBuilder* page);
   Status OfferObject(std::string path, ListPageBuilder* page);
@@ -105,29 +113,27 @@ class LocalStore::Impl {
 };
 
 Status LocalStore::Impl::Put(std::string_view path, const Bytes& bytes,
-                             std::optional<PutStrength> strength) {
+                             const PlanMaker& plan) {
   OG_RETURN_NOT_OK(CheckObjectPath(path));
   bool folder_gone = false;
-  Status status = PutOnce(path, bytes, strength, &folder_gone);
+  Status status = PutOnce(path, bytes, plan, &folder_gone);
   if (folder_gone) {
     // Somebody removed the folder since it was opened, and nothing was put: make it anew, once.
     folders_.ForgetAll();
-    status = PutOnce(path, bytes, strength, &folder_gone);
+    status = PutOnce(path, bytes, plan, &folder_gone);
   }
   return status;
 }
 
 Status LocalStore::Impl::PutOnce(std::string_view path, const Bytes& bytes,
-                                 std::optional<PutStrength> strength, bool* folder_gone) {
+                                 const PlanMaker& plan, bool* folder_gone) {
   Result<std::shared_ptr<AnchoredFolder>> folder = folders_.Anchored(FolderOf(path));
   if (!folder.ok()) {
     *folder_gone = IsNotFound(folder.status());
     return CodeOf(folder.status()) == "store.not_a_folder" ? FolderIsObject(path, FolderOf(path))
                                                            : folder.status();
   }
-  // Asked only now: what the disk argues for is known once the root exists.
-  const PutPlan plan = strength ? disk_->PlanOf(*strength) : kReplacePlan;
-  Status status = RunPutPlan(folders_, *folder, NameOf(path), bytes, plan);
+  Status status = RunPutPlan(folders_, *folder, NameOf(path), bytes, plan());
   *folder_gone = IsNotFound(status) && !GetErrorDetail(status)->effect_unknown();
   if (CodeOf(status) == "store.is_a_folder") {
     return ObjectIsFolder(path);
@@ -137,6 +143,14 @@ Status LocalStore::Impl::PutOnce(std::string_view path, const Bytes& bytes,
     return there.ok() && there->is_folder ? ObjectIsFolder(path) : ObjectExists(path);
   }
   return status;
+}
+
+Status LocalStore::Impl::MakeDurable(std::string_view path) {
+  OG_ASSIGN_OR_RETURN(const OpenObject object, readers_.OpenOnce(path));
+  OG_ASSIGN_OR_RETURN(const std::shared_ptr<arrow::Buffer> bytes,
+                      ReadRange(object, path, 0, object.size));
+  const Status renewed = PutBy(path, {bytes}, kRenewPlan);
+  return MeansAbsent(renewed) ? ObjectNotFound(path) : renewed;
 }
 
 Result<ObjectInfo> LocalStore::Impl::Head(std::string_view path) {
@@ -278,11 +292,16 @@ Result<ObjectInfo> LocalStore::Head(std::string_view path) {
 }
 
 Status LocalStore::Put(std::string_view path, const Bytes& bytes) {
-  return impl_->Put(path, bytes, std::nullopt);
+  return impl_->PutBy(path, bytes, kReplacePlan);
 }
 
 Status LocalStore::PutIfAbsent(std::string_view path, const Bytes& bytes, PutStrength strength) {
   return impl_->Put(path, bytes, strength);
+}
+
+Status LocalStore::MakeDurable(std::string_view path) {
+  OG_RETURN_NOT_OK(CheckObjectPath(path));
+  return impl_->MakeDurable(path);
 }
 
 Result<ListPage> LocalStore::List(std::string_view prefix, const ListOptions& options) {

@@ -160,6 +160,10 @@ Status MemoryStore::PutIfAbsent(std::string_view path, const Bytes& bytes, PutSt
   return impl_->Insert(path, bytes, /*replace=*/false);
 }
 
+Status MemoryStore::MakeDurable(std::string_view path) {
+  return impl_->Find(path).status();
+}
+
 Result<ListPage> MemoryStore::List(std::string_view prefix, const ListOptions& options) {
   OG_CHECK(options.limit > 0);
   return impl_->List(prefix, options);

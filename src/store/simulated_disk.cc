@@ -236,6 +236,15 @@ class SimulatedFolder : public DiskFolder {
     });
   }
 
+  Status Exchange(std::string_view from, std::string_view to) override {
+    return disk_->With(epoch_, "exchange", [&](SimulatedState& state) {
+      OG_RETURN_NOT_OK(CheckThere(state, from));
+      OG_RETURN_NOT_OK(CheckThere(state, to));
+      state.Exchange(node_, std::string(from), std::string(to));
+      return Status::OK();
+    });
+  }
+
   Status Unlink(std::string_view name) override {
     return disk_->With(epoch_, "unlink", [&](SimulatedState& state) {
       OG_RETURN_NOT_OK(CheckThere(state, name));

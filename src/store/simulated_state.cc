@@ -164,7 +164,38 @@ void SimulatedState::Move(const SimNodePtr& folder, const std::string& from,
   change.name = from;
   change.to = to;
   change.node = Names(*folder).at(from);
+  change.node_synced = LinksSynced(*change.node);
   Log(std::move(change));
+}
+
+void SimulatedState::Exchange(const SimNodePtr& folder, const std::string& from,
+                              const std::string& to) {
+  NameChange change;
+  change.kind = NameChange::Kind::kExchange;
+  change.folder = folder;
+  change.name = from;
+  change.to = to;
+  change.node = Names(*folder).at(from);
+  change.other = Names(*folder).at(to);
+  change.node_synced = LinksSynced(*change.node);
+  Log(std::move(change));
+}
+
+bool SimulatedState::LinksSynced(const SimNode& file) const {
+  return std::all_of(log_.begin(), log_.end(), [&](const NameChange& change) {
+    return change.node.get() != &file || change.node_synced;
+  });
+}
+
+/// Without a journal an entry may be on the medium before the link count of its file: the repair
+/// removes it, and what the name stood for before is gone too.
+void SimulatedState::ApplyCut(const NameChange& change, SimTree* tree) const {
+  Apply(change, tree);
+  const bool passes =
+      change.kind == NameChange::Kind::kMove || change.kind == NameChange::Kind::kExchange;
+  if (passes && !journal_ && !change.node_synced) {
+    (*tree)[change.folder->id].erase(change.to);
+  }
 }
 
 void SimulatedState::Log(NameChange change) {
@@ -184,6 +215,10 @@ void SimulatedState::Apply(const NameChange& change, SimTree* tree) {
       return;
     case NameChange::Kind::kMove:
       names.erase(change.name);
+      names[change.to] = change.node;
+      return;
+    case NameChange::Kind::kExchange:
+      names[change.name] = change.other;
       names[change.to] = change.node;
       return;
   }
@@ -330,7 +365,7 @@ SimulatedState::CrashTree SimulatedState::CrashTreeOf(const Choice& choice) cons
   uint64_t committed = committed_;
   for (size_t i = 0; i < log_.size(); ++i) {
     if (choice[i]) {
-      Apply(log_[i], &crash.tree);
+      ApplyCut(log_[i], &crash.tree);
       committed = std::max(committed, log_[i].number);
     }
   }

@@ -45,13 +45,14 @@ using SimTree = std::map<uint64_t, std::map<std::string, SimNodePtr>>;
 
 /// One change of names, not yet folded into the durable tree.
 struct NameChange {
-  enum class Kind : uint8_t { kAdd, kRemove, kMove };
+  enum class Kind : uint8_t { kAdd, kRemove, kMove, kExchange };
   Kind kind = Kind::kAdd;
   uint64_t number = 0;
   SimNodePtr folder;
   std::string name;
-  std::string to;  ///< kMove
+  std::string to;  ///< kMove, kExchange
   SimNodePtr node;
+  SimNodePtr other;  ///< kExchange: what `to` named
   /// Without a journal both parts must be synced: the entry by the folder, the link count by the
   /// file.
   bool entry_synced = false;
@@ -81,6 +82,7 @@ class SimulatedState {
   void Add(const SimNodePtr& folder, const std::string& name, const SimNodePtr& node);
   void Remove(const SimNodePtr& folder, const std::string& name);
   void Move(const SimNodePtr& folder, const std::string& from, const std::string& to);
+  void Exchange(const SimNodePtr& folder, const std::string& from, const std::string& to);
 
   void Writeback(SimNode* file);
   void SyncData(SimNode* file);
@@ -113,6 +115,10 @@ class SimulatedState {
   };
 
   void Log(NameChange change);
+  /// True when every name that the file ever got has its link count on the medium.
+  bool LinksSynced(const SimNode& file) const;
+  /// A change as a power cut may leave it.
+  void ApplyCut(const NameChange& change, SimTree* tree) const;
   void CommitThrough(const std::function<bool(const NameChange&)>& touches);
   void FoldDurable();
   static void Apply(const NameChange& change, SimTree* tree);

@@ -131,6 +131,22 @@ TEST_P(StoreConformance, PutIfAbsent_OneOfManyRacersWins) {
   }
 }
 
+// P5: what reads back is made durable without a change that a reader could see, and nothing deleted
+// comes back.
+TEST_P(StoreConformance, MakeDurable_ChangesNothingToSee) {
+  const std::string text(10'000, 'a');
+  OG_ASSERT_OK(PutNew("f/x", text));
+  OG_ASSERT_OK(store().MakeDurable("f/x"));
+  OG_ASSERT_OK(store().MakeDurable("f/x"));
+  EXPECT_EQ(Text("f/x"), text);
+  EXPECT_THAT(Names(""), ElementsAre("f/x"));
+  OG_EXPECT_ERROR(PutNew("f/x", "second"), ErrorKind::kAlreadyExists, "store.already_exists");
+  OG_ASSERT_OK(store().Delete("f/x"));
+  OG_EXPECT_ERROR(store().MakeDurable("f/x"), ErrorKind::kNotFound, "store.not_found");
+  OG_EXPECT_ERROR(store().MakeDurable("g/y"), ErrorKind::kNotFound, "store.not_found");
+  EXPECT_THAT(Names(""), ElementsAre());
+}
+
 TEST_P(StoreConformance, Put_ReplacesWhole) {
   OG_ASSERT_OK(store().Put("f/x", BytesOf(std::string(10'000, 'a'))));
   OG_ASSERT_OK(store().Put("f/x", BytesOf("b")));

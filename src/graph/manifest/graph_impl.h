@@ -22,6 +22,8 @@ struct Head {
   std::shared_ptr<const lance::Table> manifest;  ///< the version of `snapshot`
   /// The newest version of the chain; the same as `manifest`'s, or a foreign one above it (C4).
   std::shared_ptr<const lance::StoredManifest> newest;
+  /// Known to survive a power cut: put by this process, or made durable by it (P5).
+  bool durable = false;
 };
 
 /// Keeps recently used table versions open. Thread-safe.
@@ -62,10 +64,13 @@ struct Graph::Impl {
   std::map<std::string, std::shared_ptr<const lance::Table>> ordinary OG_GUARDED_BY(mutex);
 
   Head CurrentHead() const;
-  /// Keep `head` unless a newer one is there already.
+  /// Keep `newer` unless it is known already.
   void Offer(const Head& newer);
   /// Walk to the newest version and offer it (C4, C5).
   Result<Head> Walk();
+  /// Make the versions durable that `head` shows, whoever put them (P5): for a writer, before it
+  /// builds on them. Errors: kNotFound when they were pruned since; of the store.
+  Status MakeDurable(const Head& head);
   /// The head that `newest` shows: itself, or the newest own version below it (C4).
   /// Errors: kNotFound (`graph.not_found`) when no own version stands below.
   Result<Head> HeadFrom(lance::StoredManifest newest);

@@ -82,9 +82,27 @@ Head Graph::Impl::CurrentHead() const {
 
 void Graph::Impl::Offer(const Head& newer) {
   runtime::MutexLock lock(mutex);
-  if (head.newest == nullptr || newer.newest->manifest.version >= head.newest->manifest.version) {
-    head = newer;
+  if (head.newest != nullptr && newer.newest->manifest.version <= head.newest->manifest.version) {
+    const bool same = newer.newest->manifest.version == head.newest->manifest.version;
+    head.durable = head.durable || (same && newer.durable);
+    return;
   }
+  head = newer;
+}
+
+Status Graph::Impl::MakeDurable(const Head& seen) {
+  if (seen.durable) {
+    return Status::OK();
+  }
+  const std::string& own = seen.manifest->stored().object;
+  OG_RETURN_NOT_OK(store->MakeDurable(own));
+  if (seen.newest->object != own) {
+    OG_RETURN_NOT_OK(store->MakeDurable(seen.newest->object));
+  }
+  Head durable = seen;
+  durable.durable = true;
+  Offer(durable);
+  return Status::OK();
 }
 
 Result<Head> Graph::Impl::HeadOfTable(std::shared_ptr<const lance::Table> manifest) const {
@@ -94,6 +112,7 @@ Result<Head> Graph::Impl::HeadOfTable(std::shared_ptr<const lance::Table> manife
   out.snapshot = std::make_shared<const Snapshot>(std::move(snapshot));
   out.newest = std::make_shared<const lance::StoredManifest>(manifest->stored());
   out.manifest = std::move(manifest);
+  out.durable = true;
   return out;
 }
 

@@ -64,10 +64,8 @@ Status CheckFree(store::ObjectStore& store, const lance::TableLocation& manifest
 
 Status PutOnce(store::ObjectStore& store, const std::string& path, const std::string& text) {
   const Status put = store.PutIfAbsent(path, store::BytesOf(text), store::PutStrength::kStrict);
-  if (put.ok() || IsAlreadyExists(put)) {
-    return Status::OK();  // named by its content: whoever put it, it is the same
-  }
-  return put;
+  // Named by its content: whoever put it, it is the same.
+  return IsAlreadyExists(put) ? store.MakeDurable(path) : put;
 }
 
 /// Create a table, or open the version 1 that an `init` which did not finish has left.
@@ -80,7 +78,10 @@ Result<std::shared_ptr<const lance::Table>> CreateOrOpen(
   if (made.ok() || !IsAlreadyExists(made.status())) {
     return made;
   }
-  return lance::Table::Open(location, {.version = 1, .owner = true});
+  OG_ASSIGN_OR_RETURN(std::shared_ptr<const lance::Table> left,
+                      lance::Table::Open(location, {.version = 1, .owner = true}));
+  OG_RETURN_NOT_OK(location.store->MakeDurable(left->stored().object));  // P5
+  return left;
 }
 
 TableState StateOf(TableKind kind, std::string_view name, TableId id, uint64_t incarnation) {

@@ -287,6 +287,7 @@ Result<Publication::Put> Publication::Count(const Head& head, const lance::Built
     made.snapshot = next_;
     made.newest = std::make_shared<const lance::StoredManifest>(put->stored());
     made.manifest = std::move(put);
+    made.durable = true;
     history_.Landed(*made.manifest);
     impl_.Offer(made);
     return Put::kStands;
@@ -352,6 +353,12 @@ Result<Receipt> Publication::Run() {
   }
   Head head = impl_.CurrentHead();
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    const Status durable = impl_.MakeDurable(head);
+    if (IsNotFound(durable)) {  // pruned: newer ones stand
+      OG_ASSIGN_OR_RETURN(head, impl_.Walk());
+      continue;
+    }
+    OG_RETURN_NOT_OK(durable);
     OG_RETURN_NOT_OK(BringUpTo(head));
     OG_RETURN_NOT_OK(CommitTables(head));
     OG_ASSIGN_OR_RETURN(const lance::BuiltVersion built, Build(head));

@@ -82,6 +82,14 @@ class Claimant {
         }
       }
       OG_RETURN_NOT_OK(log);
+      if (base.has_value()) {  // P5
+        const Status durable =
+            location_.store->MakeDurable(location_.ManifestPath(base->manifest.version));
+        if (IsNotFound(durable)) {
+          continue;  // pruned: a newer one stands
+        }
+        OG_RETURN_NOT_OK(durable);
+      }
       const ShardManifest next = NextManifest(base);
       target_epoch = next.writer_epoch;
       OG_ASSIGN_OR_RETURN(const MaybeManifest claimed, chain_.PutNext(base, next));
@@ -204,12 +212,17 @@ class Claimant {
   }
 
   // S1, S3, S6: at the first absent position above `replay_after`, and on until nothing absent is
-  // at or below `published`.
+  // at or below `published`. The entry below is made durable first (P5): an owner whose last put
+  // failed or was cut off left it to read, but maybe not on the medium. All below it are durable, by
+  // the answer that their owner had, or by the claimant of then.
   Status PutSentinels(const ShardManifest& claimed) {
     OG_ASSIGN_OR_RETURN(const EncodedEntry bytes,
                         EncodeSentinel(epoch_, mark_.process_id, mark_.address));
     OG_ASSIGN_OR_RETURN(uint64_t position, reader_.FindTip(claimed.replay_after));
     while (true) {
+      if (position - 1 > claimed.replay_after && position - 1 != sentinel_) {
+        OG_RETURN_NOT_OK(MakeEntryDurable(position - 1));
+      }
       const std::string path = location_.EntryPath(position);
       OG_ASSIGN_OR_RETURN(const SettledPut put,
                           PutSettled(*location_.store, path, bytes.parts,
@@ -229,6 +242,12 @@ class Claimant {
       }
       ++position;
     }
+  }
+
+  Status MakeEntryDurable(uint64_t position) const {
+    const Status durable = location_.store->MakeDurable(location_.EntryPath(position));
+    // Nobody collects above `replay_after` but a successor.
+    return IsNotFound(durable) ? Hole(position, position + 1) : durable;
   }
 
   Status Overtaken(uint64_t newest) const {

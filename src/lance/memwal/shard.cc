@@ -176,6 +176,10 @@ class ShardWriter::Impl {
         Remember(newest);
         return Status::OK();
       }
+      if (newest.manifest.version != known.manifest.version) {  // P5: a tailer put it
+        OG_RETURN_NOT_OK(
+            location_.store->MakeDurable(location_.ManifestPath(newest.manifest.version)));
+      }
       OG_ASSIGN_OR_RETURN(const std::optional<StoredShardManifest> put,
                           chain_.PutNext(newest, next));
       if (put.has_value()) {
@@ -239,6 +243,10 @@ class ShardWriter::Impl {
       doubt = put->doubtful && doubt == 0 ? position : doubt;
       const Result<LogEntry> other = ParseEntry(put->other, position, path);
       if (other.ok() && other->epoch < epoch_ && other->is_sentinel) {
+        const Status durable = location_.store->MakeDurable(path);  // P5
+        if (!durable.ok()) {
+          return Failed(WithUnknownEffect(durable), /*retire=*/true);
+        }
         Wrote(position, other->ours ? EntryKind::kOurSentinel : EntryKind::kForeignSentinel);
         continue;
       }

@@ -11,6 +11,8 @@
 #include "omnigraph/runtime/thread.h"
 #include "omnigraph/store/counting_store.h"
 #include "omnigraph/store/faulty_store.h"
+#include "omnigraph/store/local_store.h"
+#include "omnigraph/store/simulated_disk.h"
 #include "omnigraph/testing/status_matchers.h"
 #include "test_graph.h"
 
@@ -119,6 +121,49 @@ TEST_F(PublisherTest, WhenAWatermarkMoved_IsDropped) {  // W2
   // The same fold again: all its rows were rejected, so no table moved, yet it is dropped.
   OG_EXPECT_ERROR(graph_->publisher().Publish(fold), ErrorKind::kConflict, "fold.superseded");
   EXPECT_EQ(graph_->snapshot()->FindTable(person)->acked, 3u);  // G2
+}
+
+// P5: a version whose put failed in a sync reads back, but a power cut may take it. Who publishes
+// on it makes it durable first; else the chain has a hole below what was acked, and a reader that
+// comes by an old hint stops there.
+TEST(PublisherPowerTest, WhenTheBaseWasNeverSynced_AckedCommitsSurvive) {
+  using store::DiskModel;
+  for (const DiskModel model : {DiskModel::kJournal, DiskModel::kNoJournal, DiskModel::kWeak}) {
+    int built_on = 0;
+    for (uint64_t nth = 1; nth <= 20; ++nth) {
+      for (uint64_t cut = 0; cut < 4; ++cut) {
+        auto disk =
+            std::make_shared<store::SimulatedDisk>(store::SimulatedDiskOptions{.model = model});
+        const auto process = [&] {
+          store::LocalStoreOptions options;
+          options.open_ahead = 0;
+          return store::LocalStore::Make(disk, options);
+        };
+        const auto add = [](Graph& graph, const std::string& id) -> Result<Receipt> {
+          OG_ASSIGN_OR_RETURN(Proposal proposal, ProposeNodes(graph, "Person", {id}));
+          return graph.publisher().Publish(std::move(proposal));
+        };
+        OG_ASSERT_OK_AND_ASSIGN(const auto first, Graph::Init(process(), kSchema, "tester"));
+        disk->FailSync(nth);
+        const bool failed = !add(*first, "ann").ok();
+        disk->FailSync(0);
+        auto no_hint = std::make_shared<store::FaultyStore>(process(), store::FaultPlan{});
+        no_hint->Arm({.op = store::StoreOp::kPut, .fault = store::StoreFault::kFailBefore});
+        OG_ASSERT_OK_AND_ASSIGN(const auto second, Graph::Open(no_hint));
+        built_on += failed && second->snapshot()->sequence == 3 ? 1 : 0;
+        OG_ASSERT_OK_AND_ASSIGN(const Receipt acked, add(*second, "bob"));
+        EXPECT_EQ(no_hint->records().size(), 1u);
+        disk->PowerCut(cut);
+        OG_ASSERT_OK_AND_ASSIGN(const auto third, Graph::Open(process()));
+        EXPECT_GE(third->snapshot()->sequence, acked.sequence) << "sync " << nth << " cut " << cut;
+        OG_ASSERT_OK_AND_ASSIGN(const auto commits, third->Commits(*third->snapshot(), 10));
+        EXPECT_TRUE(std::any_of(commits.begin(), commits.end(), [&](const CommitRecord& one) {
+          return one.id == acked.commit_id;
+        }));
+      }
+    }
+    EXPECT_GT(built_on, 0);
+  }
 }
 
 // C2: the put took effect, its answer was lost; another process went on from it.

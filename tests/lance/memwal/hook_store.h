@@ -55,6 +55,7 @@ class HookStore : public store::ObjectStore {
     }
     return WithUnknownEffect(Unavailable("store.unavailable", "the answer was lost"));
   }
+  Status MakeDurable(std::string_view path) override { return base_->MakeDurable(path); }
   Result<store::ListPage> List(std::string_view prefix,
                                const store::ListOptions& options = {}) override {
     return base_->List(prefix, options);

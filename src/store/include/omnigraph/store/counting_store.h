@@ -15,7 +15,7 @@ namespace omnigraph::store {
 struct OpCount {
   uint64_t calls = 0;
   uint64_t failures = 0;
-  uint64_t bytes = 0;  ///< read or written; 0 for head, list and delete
+  uint64_t bytes = 0;  ///< read or written; 0 for head, make_durable, list, delete
   uint64_t items =
       0;  ///< ranges of GetRanges, entries of List, parts of a put; else equal to `calls`
 
@@ -29,6 +29,7 @@ struct StoreCounts {
   OpCount head;
   OpCount put;
   OpCount put_if_absent;
+  OpCount make_durable;
   OpCount list;
   OpCount erase;  ///< Delete
 
@@ -47,7 +48,8 @@ struct StoreCounts {
 /// One call, as kept by the trace.
 struct StoreCall {
   std::string
-      op;  ///< `get`, `get_ranges`, `get_tail`, `head`, `put`, `put_if_absent`, `list`, `delete`
+      op;  ///< `get`, `get_ranges`, `get_tail`, `head`, `put`, `put_if_absent`, `make_durable`,
+           ///< `list`, `delete`
   std::string path;
   uint64_t bytes = 0;
   bool ok = false;
@@ -74,6 +76,7 @@ class CountingStore : public ObjectStore {
   Result<ObjectInfo> Head(std::string_view path) override;
   Status Put(std::string_view path, const Bytes& bytes) override;
   Status PutIfAbsent(std::string_view path, const Bytes& bytes, PutStrength strength) override;
+  Status MakeDurable(std::string_view path) override;
   Result<ListPage> List(std::string_view prefix, const ListOptions& options = {}) override;
   Status Delete(std::string_view path, DeleteOrder order) override;
   using ObjectStore::Delete;

@@ -66,6 +66,9 @@ class DiskFolder {
   virtual Status Link(std::string_view from, std::string_view to) = 0;
   /// Rename, in the place of what `to` named.
   virtual Status Rename(std::string_view from, std::string_view to) = 0;
+  /// The two names change places, in one step where the file system can; else `from` becomes `to`
+  /// if that was there just before. Errors: kNotFound when either is absent.
+  virtual Status Exchange(std::string_view from, std::string_view to) = 0;
   /// Errors: kNotFound.
   virtual Status Unlink(std::string_view name) = 0;
   virtual Status Sync() = 0;

@@ -22,6 +22,7 @@ class MemoryStore : public ObjectStore {
   Result<ObjectInfo> Head(std::string_view path) override;
   Status Put(std::string_view path, const Bytes& bytes) override;
   Status PutIfAbsent(std::string_view path, const Bytes& bytes, PutStrength strength) override;
+  Status MakeDurable(std::string_view path) override;
   Result<ListPage> List(std::string_view prefix, const ListOptions& options = {}) override;
   Status Delete(std::string_view path, DeleteOrder order) override;
   using ObjectStore::Delete;

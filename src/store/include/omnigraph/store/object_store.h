@@ -3,7 +3,7 @@
 /// '/'-separated names, and a conditional put as the only coordination.
 ///
 /// Everything above rests on four operations: get, list, delete and put if absent (protocol rules
-/// P1 to P4). What a durable put does on a local disk: docs/format/durable-put.md.
+/// P1 to P5). What a durable put does on a local disk: docs/format/durable-put.md.
 #pragma once
 
 #include <arrow/buffer.h>
@@ -120,6 +120,13 @@ class ObjectStore {
   /// `store.already_exists`; as Put. Any outcome but OK is settled by reading, except
   ///         after `store.sync_failed`.
   virtual Status PutIfAbsent(std::string_view path, const Bytes& bytes, PutStrength strength) = 0;
+
+  /// Make an object durable whoever put it: what reads back may be an unfinished or failed put that
+  /// a power cut still takes away (P5). Its bytes and its name stay; a store that shows only what is
+  /// durable does nothing.
+  /// Errors: kNotFound, also when it is deleted meanwhile (it never comes back); as Put.
+  /// Cost:   locally one read and one put.
+  virtual Status MakeDurable(std::string_view path) = 0;
 
   /// List the objects whose names begin with `prefix` (any string: "a/b" finds "a/b", "a/bc" and
   /// "a/b/c"), in bytewise order. Nothing there is an empty page. Objects that come or go meanwhile

@@ -18,7 +18,10 @@ enum class PutStep : uint8_t {
   kWriteback,   ///< sync_file_range: wait, write, wait
   kSyncData,    ///< fdatasync of the file
   kLink,        ///< the name appears, unless it exists
-  kReplace,     ///< the name appears in the place of an older object
+  kLinkHidden,  ///< a hidden name, from which the next two go on
+  kReplace,     ///< the hidden name becomes the final one, in the place of an older object
+  kExchange,    ///< hidden and final name change places; fails where the final one is absent
+  kDropHidden,  ///< the hidden name goes
   kSyncFile,    ///< fsync of the file
   kSyncFolder,  ///< fsync of the folder
 };
@@ -40,8 +43,12 @@ inline constexpr std::array kStrictFileSteps{PutStep::kWrite, PutStep::kSyncData
                                              PutStep::kSyncFile};
 inline constexpr std::array kStrictBothSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kLink,
                                              PutStep::kSyncFile, PutStep::kSyncFolder};
-inline constexpr std::array kReplaceSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kReplace,
-                                          PutStep::kSyncFile, PutStep::kSyncFolder};
+inline constexpr std::array kReplaceSteps{PutStep::kWrite, PutStep::kLinkHidden,
+                                          PutStep::kSyncFile, PutStep::kReplace,
+                                          PutStep::kSyncFolder};
+inline constexpr std::array kRenewSteps{PutStep::kWrite,    PutStep::kLinkHidden,
+                                        PutStep::kSyncFile, PutStep::kExchange,
+                                        PutStep::kSyncFolder, PutStep::kDropHidden};
 inline constexpr std::array kLinkFirstSteps{PutStep::kWrite, PutStep::kLink, PutStep::kSyncFile};
 }  // namespace internal
 
@@ -55,8 +62,12 @@ inline constexpr PutPlan kStrictFilePlan{"strict_file", internal::kStrictFileSte
 /// Strict on any file system: the link count is synced through the file, the entry through the
 /// folder.
 inline constexpr PutPlan kStrictBothPlan{"strict_both", internal::kStrictBothSteps};
-/// Put that replaces.
+/// Put that replaces. The file is whole and has its link count before the name passes to it.
 inline constexpr PutPlan kReplacePlan{"replace", internal::kReplaceSteps};
+/// An object of the same bytes in the place of one that may not be durable (MakeDurable). A new
+/// file, because a failed sync leaves pages behind that no later sync writes; an exchange, because
+/// a plain rename would bring back what was deleted meanwhile.
+inline constexpr PutPlan kRenewPlan{"renew", internal::kRenewSteps};
 /// Wrong, and as dear as ordered: a power cut may leave an empty file under its final name. For
 /// tests and benchmarks.
 inline constexpr PutPlan kLinkFirstPlan{"link_first", internal::kLinkFirstSteps};
