@@ -63,10 +63,10 @@ struct ClaimOptions {
   /// The newest published position of this shard: replay starts above it, the sentinel stands above
   /// it (S6). Nothing: the library used alone, `replay_after` of the manifest counts.
   std::optional<uint64_t> published;
-  /// Sharding spec of the shard's manifest; an existing one with another spec is refused (J-88).
+  /// Sharding spec of the shard's manifest; an existing one with another spec is refused.
   /// One without a number (Lance 9 to 11 leave it out) is accepted and kept.
   uint32_t spec_id = 1;
-  /// True: a claim undoes a seal (B3: the snapshot says that the type streams). False: a sealed
+  /// True: a claim undoes a seal (the snapshot says that the type streams). False: a sealed
   /// shard is refused.
   bool reopen_sealed = false;
   /// True: seal in the manifest put of the claim; the shard then only replays.
@@ -144,7 +144,7 @@ class ShardWriter {
   /// Errors: any kind of ObjectStore, kCorruption.
   Result<CollectResult> Collect(uint64_t published);
 
-  /// Seal: one manifest put with status SEALED; then this writer is stopped (B3).
+  /// Seal: one manifest put with status SEALED; then this writer is stopped.
   Status Seal();
 
   /// Settle what is queued, then stop. Idempotent. Returns the reason of retirement, if there was
@@ -170,10 +170,16 @@ class ShardWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The operator's command of S7: replace a last entry that is not whole, under a foreign epoch, by
-/// a sentinel, and keep a copy of its bytes at `<shard>/torn/<bits>`. Returns the position. Errors:
-/// kInvalid (`memwal.not_torn`) if the last entry is whole, kCorruption (`memwal.entry_torn`) where
-/// the newest sentinel below it is ours.
-Result<uint64_t> ReplaceTornTail(const ShardLocation& location);
+/// The operator's command of S7: replace a last entry that is not whole by a sentinel, and keep a
+/// copy of its bytes at `<shard>/torn/<bits>`. Returns the position. REQUIRES: no owner is alive.
+///
+/// Under a foreign epoch (that of the newest sentinel below it) such an entry was never whole. One
+/// of ours was either never acked (a failed sync or, on a disk without a journal, a power cut in
+/// the middle of its put) or was acked and damaged since; the bytes do not tell which, so that
+/// `accept_loss` must say that rows may be lost.
+///
+/// Errors: kInvalid (`memwal.not_torn`) if the last entry is whole, kCorruption
+/// (`memwal.entry_torn`) for one of ours without `accept_loss`.
+Result<uint64_t> ReplaceTornTail(const ShardLocation& location, bool accept_loss = false);
 
 }  // namespace omnigraph::lance
