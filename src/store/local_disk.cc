@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -275,7 +276,12 @@ class LocalDisk : public Disk {
     if (stat(root_.c_str(), &here) != 0) {
       return ErrnoStatus(errno, "look at", root_);
     }
-    for (std::string path = root_;; path = ParentOf(path)) {
+    // By the real path: what lies above a link to the root need not lie above the root.
+    std::unique_ptr<char, decltype(&std::free)> real(realpath(root_.c_str(), nullptr), &std::free);
+    if (real == nullptr) {
+      return ErrnoStatus(errno, "look at", root_);
+    }
+    for (std::string path = real.get();; path = ParentOf(path)) {
       struct stat above{};
       if (stat(path.c_str(), &above) == 0 && above.st_dev != here.st_dev) {
         return Status::OK();  // a mount point: its entry above is no part of this file system

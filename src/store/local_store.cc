@@ -10,6 +10,7 @@
 #include "local_folders.h"
 #include "local_put.h"
 #include "local_readers.h"
+#include "omnigraph/runtime/clock.h"
 #include "omnigraph/store/local_disk.h"
 #include "temporary_name.h"
 
@@ -21,6 +22,8 @@ namespace {
 constexpr uint64_t kGapMax = 8 * 1024;
 /// Reads are not joined beyond this size.
 constexpr uint64_t kJoinedMax = 8 * 1024 * 1024;
+/// Age at which a hidden name is nobody's any more: no put takes a day.
+constexpr int64_t kHiddenKeptUs = int64_t{24} * 3600 * 1'000'000;
 
 std::string_view FolderOf(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -106,6 +109,7 @@ class LocalStore::Impl {
                  bool* folder_gone);
   Status ListFolder(const std::string& folder, std::string_view prefix, ListPageBuilder* page);
   Status OfferObject(std::string path, ListPageBuilder* page);
+  void DropIfLeftBehind(std::string_view hidden);
 
   const std::shared_ptr<Disk> disk_;
   LocalFolders folders_;
@@ -189,8 +193,12 @@ Status LocalStore::Impl::ListFolder(const std::string& folder, std::string_view 
   names.reserve(entries->size());
   for (const DiskEntry& entry : *entries) {
     std::string name = folder + entry.name + (entry.is_folder ? "/" : "");
+    if (!entry.is_folder && IsTemporaryName(entry.name)) {
+      DropIfLeftBehind(name);
+      continue;
+    }
     const bool skipped = entry.is_folder && page->Skips(name);
-    if (name.starts_with(prefix) && !IsTemporaryName(entry.name) && !skipped) {
+    if (name.starts_with(prefix) && !skipped) {
       names.push_back(std::move(name));
     }
   }
@@ -209,6 +217,15 @@ Status LocalStore::Impl::ListFolder(const std::string& folder, std::string_view 
     }
   }
   return Status::OK();
+}
+
+/// A hidden name belongs to a put that runs, or to a process that died in one. Whoever lists a
+/// folder takes the old ones away, since nobody else can name them.
+void LocalStore::Impl::DropIfLeftBehind(std::string_view hidden) {
+  const Result<DiskStat> stat = disk_->Stat(hidden);
+  if (stat.ok() && runtime::WallNow().count() - stat->modified_us > kHiddenKeptUs) {
+    static_cast<void>(disk_->Unlink(hidden));  // best effort: the next listing tries again
+  }
 }
 
 Status LocalStore::Impl::OfferObject(std::string path, ListPageBuilder* page) {

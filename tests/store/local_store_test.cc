@@ -301,5 +301,21 @@ TEST(Errno, MapsToKindsACallerActsOn) {
   EXPECT_EQ(GetErrorDetail(ErrnoStatus(EIO, "read", "x"))->place().object, "x");
 }
 
+// What a process left that died within a put goes away with a later listing; a put that runs stays.
+TEST(LocalStoreHidden, OldLeftoversGo) {
+  const testing::TempFolder folder;
+  OG_ASSERT_OK_AND_ASSIGN(const auto store, LocalStore::Open(folder.path() + "/s"));
+  OG_ASSERT_OK(PutNew(*store, "f/x", "x"));
+  const std::filesystem::path old_name = folder.path() + "/s/f/.og-put-old.part";
+  const std::filesystem::path new_name = folder.path() + "/s/f/.og-put-new.part";
+  std::ofstream(old_name) << "old";
+  std::ofstream(new_name) << "new";
+  std::filesystem::last_write_time(
+      old_name, std::filesystem::file_time_type::clock::now() - std::chrono::hours(25));
+  EXPECT_THAT(Names(*store), ElementsAre("f/x"));
+  EXPECT_FALSE(std::filesystem::exists(old_name));
+  EXPECT_TRUE(std::filesystem::exists(new_name));
+}
+
 }  // namespace
 }  // namespace omnigraph::store

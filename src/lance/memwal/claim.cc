@@ -268,7 +268,7 @@ class Claimant {
     return newest;
   }
 
-  // J-26: below our sentinel nothing may be of a higher epoch.
+  // S3: below our sentinel nothing may be of a higher epoch.
   Status Replay(const EntryVisitor& visit, LogCollector* collector) const {
     return reader_.ReadRange(published_, sentinel_, [&](const LogEntry& entry) -> Status {
       if (entry.epoch > epoch_) {

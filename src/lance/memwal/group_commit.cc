@@ -1,6 +1,7 @@
 #include "group_commit.h"
 
 #include <arrow/memory_pool.h>
+#include <arrow/util/utf8.h>
 #include <fmt/format.h>
 
 #include <numeric>
@@ -49,6 +50,11 @@ int64_t GroupCommit::queued_rows() const {
 Status GroupCommit::Enqueue(AppendRequest request, Waiter* waiter, bool* got_turn) {
   const int64_t bytes = EstimateEntryBytes(*request.batch);
   const int64_t rows = request.batch->num_rows();
+  for (const EntryRun& run : request.runs) {
+    if (!arrow::util::ValidateUTF8(run.actor) || !arrow::util::ValidateUTF8(run.producer)) {
+      return Invalid("memwal.mark", "append to the log: its actor or producer is not UTF-8");
+    }
+  }
   if (rows < 1 || rows > options_.entry_rows_max ||
       (rows > 1 && bytes > options_.entry_bytes_max) || RowsOf(request.runs) != rows) {
     return Invalid(

@@ -46,8 +46,7 @@ std::string ProcessRegistry::PathOf(const std::string& id) const {
 }
 
 Status ProcessRegistry::Beat() {
-  ++counter_;
-  std::string json = fmt::format(R"({{"v":1,"counter":{},"process":)", counter_);
+  std::string json = fmt::format(R"({{"v":1,"counter":{},"process":)", ++counter_);
   AppendJsonString(&json, identity_.id);
   json.append(R"(,"address":)");
   AppendJsonString(&json, options_.address);
@@ -99,8 +98,9 @@ Result<OwnerState> ProcessRegistry::Judge(const OwnerMark& owner) {
   const std::string bytes = (*beat)->ToString();
   const runtime::Duration now = runtime::MonotonicNow();
   runtime::MutexLock lock(mutex_);
-  Seen& seen = seen_[owner.process_id];
-  if (seen.bytes != bytes) {
+  const auto [at, first_look] = seen_.try_emplace(owner.process_id, Seen{bytes, now});
+  Seen& seen = at->second;
+  if (!first_look && seen.bytes != bytes) {
     seen = {bytes, now};
   }
   return now - seen.since >= options_.takeover_after ? OwnerState::kGone : OwnerState::kAlive;

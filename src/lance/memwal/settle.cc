@@ -36,7 +36,8 @@ bool SameBytes(const store::Bytes& parts, const arrow::Buffer& bytes) {
 Result<SettledPut> PutSettled(store::ObjectStore& store, const std::string& path,
                               const store::Bytes& bytes, store::PutStrength strength,
                               const SettlePolicy& policy) {
-  bool unknown = false;
+  bool unanswered = false;
+  bool refused = false;  // "exists" is no verdict: it may be our own put, repeated below us (P4)
   Status last;
   runtime::Duration pause = policy.pause;
   for (int attempt = 0; attempt < policy.tries; ++attempt) {
@@ -51,20 +52,21 @@ Result<SettledPut> PutSettled(store::ObjectStore& store, const std::string& path
     if (CodeOf(put) == "store.sync_failed") {
       return WithUnknownEffect(put);
     }
-    unknown = unknown || (!IsAlreadyExists(put) && EffectUnknown(put));
+    refused = refused || IsAlreadyExists(put);
+    unanswered = unanswered || (!IsAlreadyExists(put) && EffectUnknown(put));
     last = put;
     const Result<std::shared_ptr<arrow::Buffer>> stands = store.Get(path);
     if (stands.ok()) {
       const bool ours = SameBytes(bytes, **stands);
-      return SettledPut{.ours = ours, .other = ours ? nullptr : *stands, .doubtful = unknown};
+      return SettledPut{.ours = ours, .other = ours ? nullptr : *stands, .doubtful = unanswered};
     }
     if (!IsNotFound(stands.status())) {
       last = stands.status();
-    } else if (!unknown && IsFinal(put)) {
+    } else if (!unanswered && !refused && IsFinal(put)) {
       return put;
     }
   }
-  return unknown || IsAlreadyExists(last) ? WithUnknownEffect(last) : last;
+  return unanswered || refused ? WithUnknownEffect(last) : last;
 }
 
 }  // namespace omnigraph::lance

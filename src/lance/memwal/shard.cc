@@ -168,6 +168,16 @@ class ShardWriter::Impl {
         commit_.Retire(fenced);
         return fenced;
       }
+      if (newest.manifest.version != known.manifest.version) {
+        // A tailer's bump, or a put of ours that failed in a sync: durable before anything rests
+        // on it (P5).
+        const Status durable =
+            location_.store->MakeDurable(location_.ManifestPath(newest.manifest.version));
+        if (IsNotFound(durable)) {
+          continue;
+        }
+        OG_RETURN_NOT_OK(durable);
+      }
       ShardManifest next = newest.manifest;
       ++next.version;
       next.owner = mark_;
@@ -175,10 +185,6 @@ class ShardWriter::Impl {
       if (!change(newest.manifest, &next)) {
         Remember(newest);
         return Status::OK();
-      }
-      if (newest.manifest.version != known.manifest.version) {  // P5: a tailer put it
-        OG_RETURN_NOT_OK(
-            location_.store->MakeDurable(location_.ManifestPath(newest.manifest.version)));
       }
       OG_ASSIGN_OR_RETURN(const std::optional<StoredShardManifest> put,
                           chain_.PutNext(newest, next));
@@ -224,7 +230,9 @@ class ShardWriter::Impl {
                                                 store::PutStrength::kOrdered, options_.settle);
       if (!put.ok()) {
         const ErrorDetail* detail = GetErrorDetail(put.status());
-        return Failed(put.status(), /*retire=*/detail == nullptr || detail->effect_unknown());
+        const bool settled = doubt == 0 || NeverCollected(doubt);
+        return Failed(settled ? put.status() : WithUnknownEffect(put.status()),
+                      /*retire=*/detail == nullptr || detail->effect_unknown());
       }
       if (put->ours) {
         runtime::FailPoint("memwal.append.after_put");

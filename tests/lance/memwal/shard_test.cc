@@ -371,6 +371,30 @@ TEST_F(ShardTest, TornEntryBelowAnother_IsCorruptionForReadersToo) {
                   ErrorKind::kCorruption, "memwal.entry_torn");
 }
 
+// S7: one of ours is replaced only by an operator who says that its rows may be lost. That it is
+// ours is seen though collection and an official tailer took every other sign of it.
+TEST_F(ShardTest, TornTailOfOurs_IsReplacedOnlyWithConsent) {
+  {
+    const auto writer = MustClaim(location_);
+    MustAppend(writer.get(), "a");
+    const uint64_t last = MustAppend(writer.get(), "b").position;
+    OG_ASSERT_OK(writer->AdvanceReplayAfter(last));
+    OG_ASSERT_OK(writer->Collect(last));
+    MustAppend(writer.get(), "c");
+    const auto newest = *ShardManifestChain(location_).ReadNewestByListing();
+    ShardManifest bump = newest->manifest;  // as an official tailer leaves it: without our field
+    ++bump.version;
+    bump.owner.reset();
+    OG_ASSERT_OK(ShardManifestChain(location_).PutNext(newest, bump));
+  }
+  OG_ASSERT_OK(memory_->Put(location_.EntryPath(4), store::BytesOf("half")));
+  OG_EXPECT_ERROR(ReplaceTornTail(location_), ErrorKind::kCorruption, "memwal.entry_torn");
+  OG_ASSERT_OK_AND_ASSIGN(const uint64_t replaced, ReplaceTornTail(location_, true));
+  EXPECT_EQ(replaced, 4);
+  EXPECT_EQ((*memory_->Get(location_.folder + "/torn/" + FormatBits(4)))->ToString(), "half");
+  EXPECT_EQ(MustClaim(location_)->last_position(), 5);
+}
+
 // S7: under a foreign epoch an operator replaces it and a copy is kept.
 TEST_F(ShardTest, TornForeignTail_IsReplacedOnCommand) {
   ShardManifest official;
@@ -439,10 +463,38 @@ TEST_F(ShardTest, PutThatSurelyHadNoEffect_KeepsTheWriter) {
   const Result<Receipt> receipt = writer->AppendAndWait(Request("b"));
   faulty_->SetPlan({});
   ASSERT_FALSE(receipt.ok());
-  if (!GetErrorDetail(receipt.status())->effect_unknown()) {
-    MustAppend(writer.get(), "c");
-    EXPECT_THAT(IdsInLog(location_), ElementsAre("c"));
+  EXPECT_FALSE(GetErrorDetail(receipt.status())->effect_unknown());
+  MustAppend(writer.get(), "c");
+  EXPECT_THAT(IdsInLog(location_), ElementsAre("c"));
+}
+
+// P4: the store repeats a put of ours that landed, answers "exists", and then nothing can be read.
+// The rows may be in the log, so the writer retires and says so.
+TEST_F(ShardTest, ExistsThatCannotBeRead_IsUnknown) {
+  const auto writer = MustClaim(shaky_);
+  const auto bytes = EncodeSentinel(1, "somebody", "");
+  PutForeign(location_, writer->last_position() + 1, *bytes);
+  for (uint32_t skip = 0; skip < 8; ++skip) {
+    faulty_->Arm({.op = store::StoreOp::kGet,
+                  .fault = store::StoreFault::kFailBefore,
+                  .path_contains = "/wal/",
+                  .skip = 0});
   }
+  const Result<Receipt> receipt = writer->AppendAndWait(Request("b"));
+  ASSERT_FALSE(receipt.ok());
+  EXPECT_TRUE(GetErrorDetail(receipt.status())->effect_unknown());
+  EXPECT_FALSE(writer->status().ok());
+}
+
+// A mark that could not be read back is refused before it is written.
+TEST_F(ShardTest, ActorThatIsNotUtf8_IsRefused) {
+  const auto writer = MustClaim(location_);
+  OG_EXPECT_ERROR(writer->AppendAndWait(Request(MakeRows("a", 1), "\xff")), ErrorKind::kInvalid,
+                  "memwal.mark");
+  AppendRequest producer = Request("a");
+  producer.runs[0].producer = "\xc3";
+  OG_EXPECT_ERROR(writer->Append(std::move(producer)), ErrorKind::kInvalid, "memwal.mark");
+  EXPECT_EQ(MustAppend(writer.get(), "a").position, 2);
 }
 
 // Found by the model (LogModel, s4_doubt): an unanswered put landed, was folded and collected, and

@@ -119,7 +119,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> AlignToBase(const arrow::RecordBatch
 std::vector<std::shared_ptr<arrow::RecordBatch>> SplitForEntries(
     const std::shared_ptr<arrow::RecordBatch>& batch);
 
-/// Bytes of the rows that `batch` names, slices counted as slices (J-43).
+/// Bytes of the rows that `batch` names, slices counted as slices.
 int64_t EstimateEntryBytes(const arrow::RecordBatch& batch);
 
 }  // namespace omnigraph::lance

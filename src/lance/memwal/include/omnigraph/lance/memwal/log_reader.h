@@ -1,5 +1,5 @@
 /// \file
-/// Reading a shard's log without owning it: the tail above a position, by any process (W3, B4). It
+/// Reading a shard's log without owning it: the tail above a position, by any process (W3). It
 /// never writes.
 #pragma once
 

@@ -43,7 +43,7 @@ inline constexpr int64_t kEntryBytesMax = int64_t{16} << 20;
 
 /// `number` as 64 characters 0/1, least significant bit first.
 std::string FormatBits(uint64_t number);
-/// Exactly 64 characters 0/1, else nothing (J-33: the official parser is lax).
+/// Exactly 64 characters 0/1, else nothing (the official parser is lax).
 std::optional<uint64_t> ParseBits(std::string_view text);
 /// The position of a file name `<bits>.arrow`; nothing for any other name, `.tmp.` left-overs
 /// included.

@@ -1,7 +1,7 @@
 /// \file
 /// Heartbeats of processes that own shards, and the judgement whether an owner is alive (S9). The
-/// objects stand at
-/// `__processes/<id>` below the graph's root; the page is docs/format/memwal.md.
+/// objects stand at `__processes/<id>` below the graph's root; the page is
+/// docs/format/processes.md.
 #pragma once
 
 #include <cstdint>
@@ -73,9 +73,9 @@ class ProcessRegistry {
   const runtime::ProcessIdentity identity_;
   runtime::Mutex mutex_;
   runtime::CondVar wake_;
-  bool stopping_ = false;
-  uint64_t counter_ = 0;
-  std::map<std::string, Seen> seen_;
+  bool stopping_ OG_GUARDED_BY(mutex_) = false;
+  uint64_t counter_ = 0;  ///< of Start, then of the thread
+  std::map<std::string, Seen> seen_ OG_GUARDED_BY(mutex_);
   runtime::Thread thread_;
 };
 
