@@ -35,6 +35,7 @@ struct Program {
   LoadArguments load;
   IngestArguments ingest;
   RejectsArguments rejects;
+  RepairArguments repair;
   QueryArguments query;
   std::vector<std::string> export_types;
   int64_t commit_limit = 20;
@@ -151,6 +152,19 @@ Result<int> RunIngestStatus(Program& program) {
   OG_ASSIGN_OR_RETURN(const std::unique_ptr<Target> target, OpenTarget(program.global));
   OG_ASSIGN_OR_RETURN(const json::object out, target->IngestStatus());
   program.global.json ? PrintJson(out) : Print(RenderStatus(out));
+  return 0;
+}
+
+Result<int> RunIngestRepair(Program& program) {
+  OG_ASSIGN_OR_RETURN(const std::shared_ptr<engine::Engine> engine, OpenEngine(program));
+  OG_ASSIGN_OR_RETURN(const graph::LogRepair repair,
+                      engine->RepairLog(program.repair.type, program.repair.accept_loss));
+  const json::object out{
+      {"type", program.repair.type}, {"position", repair.position}, {"copy", repair.copy}};
+  program.global.json
+      ? PrintJson(out)
+      : Print(fmt::format("replaced position {} in the log of {}; its bytes are kept in {}\n",
+                          repair.position, program.repair.type, repair.copy));
   return 0;
 }
 
@@ -299,6 +313,12 @@ void DeclareWrites(CLI::App* app, Program* program) {
   Command(ingest, program, "fold", "fold what is acked into one commit now", RunIngestFold);
   Command(ingest, program, "status", "acked, visible, rejected and pending rows by type",
           RunIngestStatus);
+  CLI::App* repair = Command(ingest, program, "repair",
+                             "replace the last entry of a log that is not whole", RunIngestRepair);
+  repair->add_option("--type", program->repair.type, "the type whose log is broken")->required();
+  repair->add_flag("--accept-loss", program->repair.accept_loss,
+                   "also where its rows may have been acknowledged: they are lost");
+  repair->footer("A copy of the entry is kept beside the log. No other process may own the log.");
   CLI::App* rejects =
       ingest->add_subcommand("rejects", "rows that were acked and that a fold had to refuse");
   rejects->fallthrough()->require_subcommand(1);

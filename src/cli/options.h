@@ -39,6 +39,11 @@ struct LoadArguments {
   std::string mode;
 };
 
+struct RepairArguments {
+  std::string type;
+  bool accept_loss = false;
+};
+
 struct RejectsArguments {
   std::string type;
   std::string code;

@@ -116,6 +116,10 @@ Result<graph::IngestStatus> Engine::IngestStatus() {
   return graph::StatusFromLog(*impl_->graph);
 }
 
+Result<graph::LogRepair> Engine::RepairLog(std::string_view type, bool accept_loss) {
+  return graph::RepairLog(*impl_->graph, type, accept_loss, impl_->options.ingest.takeover_after);
+}
+
 Result<std::vector<graph::Reject>> Engine::Rejects(const graph::RejectFilter& filter) {
   OG_ASSIGN_OR_RETURN(const graph::SnapshotRef snapshot, impl_->graph->Refresh());
   return graph::ListRejects(*impl_->graph, *snapshot, filter);

@@ -307,6 +307,28 @@ class Signals(Case):
         self.assertEqual(sorted(row["id"] for row in self.rows("Person")), ["a", "b", "c"])
         self.assertEqual(len(self.rows("Knows")), 2)
 
+    def test_a_torn_log_names_its_remedy_and_is_repaired_with_consent(self):  # S7
+        self.init()
+        lines = "".join(person(slug) + "\n" for slug in "ab")
+        for line in lines.splitlines():
+            self.omnigraph("ingest", "--stream", "--no-fold", "--store", self.graph, stdin=line + "\n")
+        logs = list(pathlib.Path(self.graph).glob("nodes/*/_mem_wal/*/wal"))
+        self.assertEqual(len(logs), 1)
+        # Entries are named by their position, lowest bit first; the last one is the row `b`.
+        last = max(logs[0].iterdir(), key=lambda path: path.stem[::-1])
+        last.write_bytes(last.read_bytes()[:100])
+        self.fails("ingest", "--stream", "--store", self.graph, stdin=person("c"), code=7,
+                   says=["stopped early", "omnigraph ingest repair", "position 4"])
+        self.assertEqual([row["id"] for row in self.rows("Person")], [])  # reads go on
+        repair = ["ingest", "repair", "--type", "Person", "--store", self.graph]
+        self.fails(*repair, code=7, says=["may be lost"])
+        self.fails("ingest", "repair", "--type", "City", "--store", self.graph, code=3, says=["nothing was streamed"])
+        done = self.omnigraph_json(*repair, "--accept-loss")
+        self.assertTrue((pathlib.Path(self.graph) / done["copy"]).exists())
+        self.fails(*repair, "--accept-loss", code=2, says=["is whole"])
+        self.stream(person("c"))
+        self.assertEqual(sorted(row["id"] for row in self.rows("Person")), ["a", "c"])
+
 
 if __name__ == "__main__":
     unittest.main()

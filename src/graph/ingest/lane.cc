@@ -42,8 +42,13 @@ Result<std::shared_ptr<Lane>> Lane::Claim(Graph& graph, const TableState& table,
     raw->OnEntry(entry);
     return Status::OK();
   };
-  OG_ASSIGN_OR_RETURN(lane->writer_,
-                      lance::ShardWriter::Claim(lane->location_, std::move(options), replay));
+  auto writer = lance::ShardWriter::Claim(lane->location_, std::move(options), replay);
+  if (CodeOf(writer.status()) == "memwal.entry_torn") {
+    return WithContext(writer.status(),
+                       "the log of `" + table.name +
+                           "` takes no rows until `omnigraph ingest repair` was run; reads go on");
+  }
+  OG_ASSIGN_OR_RETURN(lane->writer_, std::move(writer));
   return lane;
 }
 

@@ -79,6 +79,10 @@ std::string ShardLocation::EntryPath(uint64_t position) const {
   return fmt::format("{}/wal/{}{}", folder, FormatBits(position), kEntrySuffix);
 }
 
+std::string ShardLocation::TornPath(uint64_t position) const {
+  return fmt::format("{}/torn/{}", folder, FormatBits(position));
+}
+
 std::string ShardLocation::ManifestFolder() const {
   return folder + "/manifest";
 }

@@ -15,9 +15,8 @@ namespace {
 // `replay_after` may be.
 Result<std::optional<LogEntry>> NewestSentinelBelow(const ShardLocation& location,
                                                     uint64_t position) {
-  OG_ASSIGN_OR_RETURN(
-      const std::vector<store::ObjectInfo> objects,
-      store::ListAll(*location.store, location.EntryFolder() + "/"));
+  OG_ASSIGN_OR_RETURN(const std::vector<store::ObjectInfo> objects,
+                      store::ListAll(*location.store, location.EntryFolder() + "/"));
   std::set<uint64_t, std::greater<>> below;
   for (const store::ObjectInfo& object : objects) {
     const std::string_view path = object.path;
@@ -67,7 +66,7 @@ Result<uint64_t> ReplaceTornTail(const ShardLocation& location, bool accept_loss
         path);
   }
   OG_ASSIGN_OR_RETURN(const std::shared_ptr<arrow::Buffer> torn, location.store->Get(path));
-  const std::string copy = fmt::format("{}/torn/{}", location.folder, FormatBits(tail.tip));
+  const std::string copy = location.TornPath(tail.tip);
   const Status copied = location.store->PutIfAbsent(copy, {torn}, store::PutStrength::kStrict);
   if (!copied.ok() && !IsAlreadyExists(copied)) {
     return copied;

@@ -14,6 +14,7 @@
 
 #include "omnigraph/base/status.h"
 #include "omnigraph/graph/ingest/rejects.h"
+#include "omnigraph/graph/ingest/repair.h"
 #include "omnigraph/graph/ingest/stream_ingest.h"
 #include "omnigraph/graph/manifest/history.h"
 #include "omnigraph/graph/write/load.h"
@@ -65,6 +66,9 @@ class Engine {
   Result<graph::FoldReport> Fold();
   /// Never blocks on ingest.
   Result<graph::IngestStatus> IngestStatus();
+
+  /// Replace a torn last entry in the log of a type. Errors: graph::RepairLog.
+  Result<graph::LogRepair> RepairLog(std::string_view type, bool accept_loss);
 
   /// Rejected rows of the newest snapshot, newest first.
   Result<std::vector<graph::Reject>> Rejects(const graph::RejectFilter& filter);

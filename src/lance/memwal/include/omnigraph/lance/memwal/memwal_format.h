@@ -70,6 +70,8 @@ struct ShardLocation {
 
   std::string EntryFolder() const;
   std::string EntryPath(uint64_t position) const;
+  /// Where the bytes of a torn entry are kept that was replaced.
+  std::string TornPath(uint64_t position) const;
   std::string ManifestFolder() const;
   std::string ManifestPath(uint64_t version) const;
   std::string HintPath() const;
