@@ -46,25 +46,9 @@ std::string MakeLines() {
   return text;
 }
 
-/// A text already in memory, as a pipe would give it.
-class TextSource : public write::ByteSource {
- public:
-  explicit TextSource(std::string_view text) : text_(text) {}
-  Result<size_t> Read(char* data, size_t size) override {
-    const size_t count = std::min(size, text_.size() - at_);
-    std::memcpy(data, text_.data() + at_, count);
-    at_ += count;
-    return count;
-  }
-
- private:
-  std::string_view text_;
-  size_t at_ = 0;
-};
-
 /// Rows per second of one load into a new graph, or into one that holds them all.
 double LoadOnce(graph::Graph* graph, std::string_view text, write::LoadMode mode) {
-  TextSource source(text);
+  write::TextSource source(text);
   write::LoadOptions options;
   options.mode = mode;
   options.actor = "bench";

@@ -21,21 +21,6 @@ bool EffectUnknown(const Status& status) {
   return detail == nullptr || detail->effect_unknown();
 }
 
-class TextSource : public write::ByteSource {
- public:
-  explicit TextSource(std::string text) : text_(std::move(text)) {}
-  Result<size_t> Read(char* data, size_t size) override {
-    const size_t count = std::min(size, text_.size() - at_);
-    std::copy_n(text_.data() + at_, count, data);
-    at_ += count;
-    return count;
-  }
-
- private:
-  std::string text_;
-  size_t at_ = 0;
-};
-
 /// One life of a server. Single-owner: the process's main thread, but for acks.
 class Server {
  public:
@@ -237,7 +222,7 @@ class Server {
     if (!folded.ok()) {
       return Outcome::kRefused;
     }
-    TextSource source(text);
+    write::TextSource source(text);
     write::LoadOptions options;
     options.mode = world_.Chance(85) ? write::LoadMode::kMerge : write::LoadMode::kAppend;
     options.actor = fmt::format("loader{}", slot_);

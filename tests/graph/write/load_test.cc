@@ -36,9 +36,9 @@ edge Owns: Person -> Memo @card(1..2)
 )";
 
 /// Text in pieces.
-class TextSource : public ByteSource {
+class PieceSource : public ByteSource {
  public:
-  explicit TextSource(std::string text, size_t piece = 1 << 16, Status end = Status::OK())
+  explicit PieceSource(std::string text, size_t piece = 1 << 16, Status end = Status::OK())
       : text_(std::move(text)), piece_(piece), end_(std::move(end)) {}
 
   Result<size_t> Read(char* data, size_t size) override {
@@ -70,7 +70,7 @@ class World {
   }
 
   Result<LoadReport> TryLoad(const std::string& text, LoadMode mode, size_t key_bytes = 64u << 20) {
-    TextSource source(text);
+    PieceSource source(text);
     LoadOptions options;
     options.mode = mode;
     options.actor = "tester";
@@ -493,7 +493,7 @@ TEST(Load, FailuresOfInputAndStoreLeaveNothing) {
   World world(kSchema, memory);
   const uint64_t before = world.graph().snapshot()->sequence;
   const size_t objects = world.ObjectsBelow("");
-  TextSource source(kFixture, 100, Unavailable("input.closed", "the pipe broke"));
+  PieceSource source(kFixture, 100, Unavailable("input.closed", "the pipe broke"));
   LoadOptions options;
   OG_EXPECT_ERROR(Load(&world.graph(), &source, options), ErrorKind::kUnavailable, "input.closed");
   EXPECT_EQ(world.ObjectsBelow(""), objects);
@@ -511,7 +511,7 @@ TEST(Load, WhenATableDoesNotOpen_SaysSo) {
   for (const store::StoreOp op : {store::StoreOp::kGet, store::StoreOp::kGetTail}) {
     faulty->Arm({.op = op, .fault = store::StoreFault::kFailBefore, .path_contains = "nodes/"});
   }
-  TextSource source(kFixture);
+  PieceSource source(kFixture);
   OG_EXPECT_ERROR(Load(graph.get(), &source, {}), ErrorKind::kUnavailable, "store.unavailable");
 }
 
@@ -523,19 +523,19 @@ TEST(Load, ChecksAgainWhenTheGraphMoved) {
   OG_ASSERT_OK_AND_ASSIGN(const auto other, graph::Graph::Open(memory));
 
   /// Loads something else while this input is being read.
-  class Meddler : public TextSource {
+  class Meddler : public PieceSource {
    public:
     Meddler(std::string text, graph::Graph* graph, std::string theirs)
-        : TextSource(std::move(text)), graph_(graph), theirs_(std::move(theirs)) {}
+        : PieceSource(std::move(text)), graph_(graph), theirs_(std::move(theirs)) {}
     Result<size_t> Read(char* data, size_t size) override {
       if (!done_) {
         done_ = true;
-        TextSource source(theirs_);
+        PieceSource source(theirs_);
         const auto report = Load(graph_, &source, {});
         OG_CHECK_OK(report);
         OG_CHECK(report->error_count == 0);
       }
-      return TextSource::Read(data, size);
+      return PieceSource::Read(data, size);
     }
 
    private:

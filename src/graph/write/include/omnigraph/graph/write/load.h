@@ -33,6 +33,20 @@ class ByteSource {
   virtual Result<size_t> Read(char* data, size_t size) = 0;
 };
 
+/// Text in memory, which must outlive the source.
+class TextSource : public ByteSource {
+ public:
+  explicit TextSource(std::string_view text) : text_(text) {}
+  Result<size_t> Read(char* data, size_t size) override {
+    const size_t count = text_.copy(data, size);
+    text_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view text_;
+};
+
 /// Rows that one type gained and lost; in mode overwrite `deleted` counts all rows that were there.
 struct LoadCounts {
   std::string kind;  ///< `node` or `edge`
