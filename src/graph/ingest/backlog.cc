@@ -14,20 +14,25 @@ constexpr runtime::Duration kLook = std::chrono::seconds(1);
 
 /// A request larger than a cap passes when it is alone: nothing that fits an entry is refused for
 /// ever.
-bool Backlog::Full(size_t bytes) const {
-  const bool crowded = in_flight_ > 0 && in_flight_ + bytes > limits_.in_flight_bytes_max;
+bool Backlog::Crowded(size_t bytes) const {
+  return in_flight_ > 0 && in_flight_ + bytes > limits_.in_flight_bytes_max;
+}
+
+bool Backlog::Behind(size_t bytes) const {
   const bool memory =
       folding_works_ && in_memory_ > 0 && in_memory_ + bytes > limits_.pending_bytes_max;
-  const bool backlog = in_log_ > 0 && in_log_ + bytes > limits_.backlog_bytes_max;
-  return crowded || memory || backlog;
+  const bool log = in_log_ > 0 && in_log_ + bytes > limits_.backlog_bytes_max;
+  return memory || log;
 }
 
 Status Backlog::Reserve(size_t bytes) {
   const runtime::Duration deadline = runtime::MonotonicNow() + limits_.wait_max;
   runtime::MutexLock lock(mutex_);
-  while (!stopped_ && Full(bytes)) {
-    asked_ = asked_ || in_memory_ > 0;
-    due_.NotifyOne();
+  while (!stopped_ && (Crowded(bytes) || Behind(bytes))) {
+    if (!asked_ && Behind(bytes)) {  // a crowd waits for its puts: no fold helps it
+      asked_ = true;
+      due_.NotifyOne();
+    }
     const runtime::Duration now = runtime::MonotonicNow();
     if (now >= deadline) {
       return Exhausted("ingest.backpressure",
@@ -38,7 +43,9 @@ Status Backlog::Reserve(size_t bytes) {
     room_.WaitFor(mutex_, std::min(deadline - now, kLook));
   }
   if (stopped_) {
-    return Cancelled("ingest.stopped", "the ingest was stopped");
+    return Unavailable("ingest.shutdown",
+                       "this process is giving the stream up; send the rows that were not acked "
+                       "again, later or elsewhere");
   }
   in_flight_ += bytes;
   return Status::OK();

@@ -30,7 +30,7 @@ class Backlog {
   explicit Backlog(const BacklogLimits& limits) : limits_(limits) {}
 
   /// Wait until `bytes` more may be admitted, and reserve them.
-  /// Errors: kExhausted (`ingest.backpressure`) after wait_max; kCancelled (`ingest.stopped`).
+  /// Errors: kExhausted (`ingest.backpressure`) after wait_max; kUnavailable (`ingest.shutdown`).
   Status Reserve(size_t bytes);
   /// Rows that a put will settle: they count until Release().
   void Add(size_t bytes);
@@ -56,7 +56,10 @@ class Backlog {
   size_t pending_bytes() const;
 
  private:
-  bool Full(size_t bytes) const OG_REQUIRES(mutex_);
+  /// Too much waits for its put.
+  bool Crowded(size_t bytes) const OG_REQUIRES(mutex_);
+  /// Too much waits for its fold.
+  bool Behind(size_t bytes) const OG_REQUIRES(mutex_);
   bool Due() const OG_REQUIRES(mutex_);
 
   const BacklogLimits limits_;
