@@ -36,14 +36,11 @@ void LocalTarget::Show(const graph::IngestSession& session, Progress* progress) 
   ProgressFigures figures;
   figures.rows = summary.lines - summary.blank;
   figures.acked = summary.acked;
-  const Result<graph::IngestStatus> status = engine_->IngestStatus();
-  if (status.ok()) {
-    figures.pending = 0;
-    figures.lag_s = 0;
-    for (const graph::ShardStatus& shard : status->shards) {
-      figures.pending += static_cast<int64_t>(shard.pending);
-      figures.lag_s = std::max(figures.lag_s, shard.oldest_pending_s);
-    }
+  const Result<graph::StreamIngest*> ingest = engine_->Ingest();
+  if (ingest.ok()) {
+    const graph::IngestCounts counts = (*ingest)->Counts();
+    figures.pending = static_cast<int64_t>(counts.pending);
+    figures.lag_s = counts.oldest_pending_s;
   }
   progress->Show(figures);
 }

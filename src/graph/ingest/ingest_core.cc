@@ -334,6 +334,17 @@ std::vector<FoldReport> IngestCore::TakeReports() {
   return out;
 }
 
+std::vector<FoldReport> IngestCore::ReportsAfter(uint64_t sequence) const {
+  runtime::MutexLock lock(mutex_);
+  std::vector<FoldReport> out;
+  for (const FoldReport& report : reports_) {
+    if (report.sequence > sequence) {
+      out.push_back(report);
+    }
+  }
+  return out;
+}
+
 void IngestCore::FillStatus(IngestStatus* status) const {
   runtime::MutexLock lock(mutex_);
   status->folds = fold_count_;

@@ -25,7 +25,7 @@ class IngestCore {
   IngestCore(std::shared_ptr<Graph> graph, const IngestOptions& options);
   ~IngestCore();
 
-  Graph& graph() { return *graph_; }
+  Graph& graph() const { return *graph_; }
   const IngestOptions& options() const { return options_; }
   Backlog& backlog() { return backlog_; }
 
@@ -47,6 +47,7 @@ class IngestCore {
   void Stop();
 
   std::vector<FoldReport> TakeReports();
+  std::vector<FoldReport> ReportsAfter(uint64_t sequence) const;
   /// Facts of the folds, for status.
   void FillStatus(IngestStatus* status) const;
   Status CloseLanes();

@@ -72,6 +72,8 @@ void Lane::OnEntry(const lance::LogEntry& entry) {
       return;  // nothing to fold in it
     }
     pending_.push_back(std::move(pending));
+    pending_rows_ += rows;
+    pending_bytes_ += bytes;
   }
   backlog_->EntryAdded(rows, bytes, in_memory);
 }
@@ -106,15 +108,15 @@ LaneState Lane::StateAbove(uint64_t folded) const {
   LaneState out;
   out.folded = folded_;
   out.tip = tip_;
+  out.rows = pending_rows_;
+  out.bytes = pending_bytes_;
   for (const Pending& pending : pending_) {
-    if (pending.entry.position <= folded) {
-      continue;
-    }
-    out.rows += pending.rows;
-    out.bytes += pending.bytes;
-    if (out.oldest.count() == 0) {
+    if (pending.entry.position > folded) {
       out.oldest = pending.since;
+      break;
     }
+    out.rows -= pending.rows;
+    out.bytes -= pending.bytes;
   }
   return out;
 }
@@ -174,6 +176,8 @@ void Lane::Folded(uint64_t position) {
     folded_ = std::max(folded_, position);
     tip_ = std::max(tip_, position);
     while (!pending_.empty() && pending_.front().entry.position <= folded_) {
+      pending_rows_ -= pending_.front().rows;
+      pending_bytes_ -= pending_.front().bytes;
       gone.push_back(std::move(pending_.front()));
       pending_.pop_front();
     }

@@ -55,7 +55,7 @@ class Lane {
   Status CheckLead();
 
   LaneState state() const;
-  /// The same of what stands above `folded` only.
+  /// The same of what stands above `folded` only. Cost: the entries up to `folded`, mostly none.
   LaneState StateAbove(uint64_t folded) const;
   /// Bytes of the entries in (folded, to].
   size_t BytesUpTo(uint64_t to) const;
@@ -89,7 +89,9 @@ class Lane {
   uint64_t tip_ OG_GUARDED_BY(mutex_) = 0;
   bool deposed_ OG_GUARDED_BY(mutex_) = false;
   std::deque<Pending> pending_ OG_GUARDED_BY(mutex_);  ///< ascending by position
-  std::unique_ptr<lance::ShardWriter> writer_;         ///< last: its thread calls OnEntry
+  int64_t pending_rows_ OG_GUARDED_BY(mutex_) = 0;     ///< of pending_
+  size_t pending_bytes_ OG_GUARDED_BY(mutex_) = 0;
+  std::unique_ptr<lance::ShardWriter> writer_;  ///< last: its thread calls OnEntry
 };
 
 }  // namespace omnigraph::graph

@@ -119,7 +119,25 @@ Status FillShards(Graph& graph, const Snapshot& snapshot, const LaneMap& lanes,
 
 }  // namespace
 
-Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes) {
+Result<std::map<std::string, int64_t>> OpenRejects::Count(Graph& graph, const Snapshot& snapshot) {
+  const TableState* table = snapshot.Rejects();
+  const std::string path = table == nullptr ? std::string() : table->path();
+  const uint64_t version = table == nullptr ? 0 : table->version;
+  {
+    runtime::MutexLock lock(mutex_);
+    if (!path.empty() && path == path_ && version == version_) {
+      return counts_;
+    }
+  }
+  OG_ASSIGN_OR_RETURN(auto counts, CountRejects(graph, snapshot));
+  runtime::MutexLock lock(mutex_);
+  path_ = path;
+  version_ = version;
+  counts_ = counts;
+  return counts;
+}
+
+Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes, OpenRejects* rejects) {
   OG_ASSIGN_OR_RETURN(SnapshotRef snapshot, graph.Refresh());
   IngestStatus out;
   for (int looks = 0; looks < kLooksMax; ++looks) {
@@ -133,7 +151,7 @@ Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes) {
   out.graph_id = snapshot->graph_id;
   out.branch = snapshot->branch;
   out.sequence = snapshot->sequence;
-  OG_ASSIGN_OR_RETURN(out.open_rejects_by_code, CountRejects(graph, *snapshot));
+  OG_ASSIGN_OR_RETURN(out.open_rejects_by_code, rejects->Count(graph, *snapshot));
   if (snapshot->foreign_version != 0) {
     out.notes.push_back(
         fmt::format("an outside writer put version {} over the graph's {}: it is "
@@ -149,6 +167,48 @@ Result<IngestStatus> StatusOf(Graph& graph, const LaneMap& lanes) {
                     table.version, table.type));
   }
   return out;
+}
+
+namespace {
+
+IngestCounts CountBy(const Snapshot& snapshot, const LaneMap& lanes) {
+  IngestCounts out;
+  out.sequence = snapshot.sequence;
+  for (const auto& [id, table] : snapshot.tables) {
+    out.acked += table.acked;
+    out.visible += table.visible;
+    out.superseded += table.superseded;
+    out.rejected += table.rejected;
+    const auto lane = lanes.find(id);
+    if (lane == lanes.end() || !lane->second->leads()) {
+      continue;
+    }
+    const auto position = table.shards.find(lane->second->shard());
+    const LaneState state =
+        lane->second->StateAbove(position == table.shards.end() ? 0 : position->second);
+    out.acked += static_cast<uint64_t>(state.rows);
+    out.pending += static_cast<uint64_t>(state.rows);
+    if (state.oldest.count() > 0) {
+      const runtime::Duration age = runtime::MonotonicNow() - state.oldest;
+      out.oldest_pending_s =
+          std::max(out.oldest_pending_s, std::chrono::duration<double>(age).count());
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+IngestCounts CountsOf(const Graph& graph, const LaneMap& lanes) {
+  SnapshotRef snapshot = graph.snapshot();
+  for (int looks = 0;; ++looks) {
+    const IngestCounts out = CountBy(*snapshot, lanes);
+    const SnapshotRef newest = graph.snapshot();
+    if (newest == snapshot || looks == kLooksMax) {
+      return out;
+    }
+    snapshot = newest;  // B4: rows may have left a lane before it was asked
+  }
 }
 
 }  // namespace omnigraph::graph

@@ -29,8 +29,14 @@ class StreamIngestImpl : public StreamIngest {
   Result<FoldReport> Fold() override { return core_.FoldAll(); }
   std::vector<FoldReport> TakeReports() override { return core_.TakeReports(); }
 
+  std::vector<FoldReport> ReportsAfter(uint64_t sequence) const override {
+    return core_.ReportsAfter(sequence);
+  }
+  IngestCounts Counts() const override { return CountsOf(core_.graph(), core_.lanes()); }
+
   Result<IngestStatus> Status() override {
-    OG_ASSIGN_OR_RETURN(IngestStatus status, StatusOf(core_.graph(), core_.lanes()));
+    OG_ASSIGN_OR_RETURN(IngestStatus status,
+                        StatusOf(core_.graph(), core_.lanes(), &open_rejects_));
     for (ShardStatus& shard : status.shards) {
       if (shard.owned_here) {
         shard.address = core_.options().address;
@@ -50,6 +56,7 @@ class StreamIngestImpl : public StreamIngest {
 
  private:
   IngestCore core_;
+  OpenRejects open_rejects_;
   runtime::Thread folds_;
 };
 
@@ -69,7 +76,8 @@ Result<FoldReport> FoldFromLog(Graph& graph, const IngestOptions& options) {
 }
 
 Result<IngestStatus> StatusFromLog(Graph& graph) {
-  return StatusOf(graph, {});
+  OpenRejects rejects;
+  return StatusOf(graph, {}, &rejects);
 }
 
 }  // namespace omnigraph::graph

@@ -116,5 +116,39 @@ TEST(FoldCost, IntoASmallAndALargeTable_IsTheSame) {
   EXPECT_LE(large.read_bytes(), 1000 * 256 * 48u) << large.ToString();  // a page per key
 }
 
+// What the end of every request asks for costs nothing of the store, and the rejects are counted
+// again only after they have changed.
+TEST(StatusCost, WithManyRejects_CountsReadNothingAndAStatusReadsThemOnce) {
+  Counted world(kSchema);
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) {
+    lines += Edge("Knows", "no", "body");
+  }
+  world.process.Send(Person("a") + lines);
+  world.process.Fold();
+  world.process.Send(Person("b"));
+
+  world.counting->Reset();
+  const IngestCounts counts = world.process.ingest->Counts();
+  const store::StoreCounts of_counts = world.counting->Reset();
+  EXPECT_EQ(of_counts.calls() - of_counts.put.calls, 0u) << of_counts.ToString();
+  EXPECT_EQ(counts.acked, 1002u);
+  EXPECT_EQ(counts.visible, 1u);
+  EXPECT_EQ(counts.rejected, 1000u);
+  EXPECT_EQ(counts.pending, 1u);
+
+  OG_ASSERT_OK(world.process.ingest->Status());
+  const store::StoreCounts first = world.counting->Reset();
+  OG_ASSERT_OK_AND_ASSIGN(const IngestStatus again, world.process.ingest->Status());
+  const store::StoreCounts second = world.counting->Reset();
+  EXPECT_EQ(again.open_rejects_by_code.at("edge.endpoint_missing"), 1000);
+  EXPECT_LT(second.read_calls(), first.read_calls()) << second.ToString();
+
+  world.process.Send(Edge("Knows", "no", "body"));
+  world.process.Fold();
+  OG_ASSERT_OK_AND_ASSIGN(const IngestStatus after, world.process.ingest->Status());
+  EXPECT_EQ(after.open_rejects_by_code.at("edge.endpoint_missing"), 1001);
+}
+
 }  // namespace
 }  // namespace omnigraph::graph

@@ -233,6 +233,21 @@ TEST_F(FoldTest, WhenAStreamStopsOnError_NothingAfterTheLineIsTaken) {
   EXPECT_EQ(session->Summary().refused, 1);
 }
 
+// An end that fails is told once, and only after what was taken before it is settled.
+TEST_F(FoldTest, WhenTheLastLineCannotBeTaken_TheEndIsToldOnce) {
+  process_.Send(City("a"));
+  StartOn(store_).Send(City("a"));  // takes the shard
+  process_.Send(City("a"));         // and so deposes us
+  OG_ASSERT_OK_AND_ASSIGN(const auto session, process_.ingest->OpenSession({}));
+  std::string line = City("b");
+  line.pop_back();  // a last line without its LF waits for the end
+  OG_ASSERT_OK(session->Push(line));
+  int told = 0;
+  OG_EXPECT_ERROR(session->FinishAsync([&told] { ++told; }), ErrorKind::kFenced, "memwal.fenced");
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(session->Summary().failed, 1);
+}
+
 // F1: cuts that are shortened by the byte budget give the same state, nodes first.
 TEST_F(FoldTest, WhenACutExceedsTheBudget_SeveralCommitsFoldIt) {
   IngestOptions options = ByHand();

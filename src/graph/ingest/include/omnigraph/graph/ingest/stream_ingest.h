@@ -115,7 +115,8 @@ class IngestSession {
   virtual Status Flush() = 0;
   /// End of input: the last line may lack its LF. Then waits until every admitted row is settled.
   virtual Status Finish() = 0;
-  /// Like Finish() without waiting; `done` is called once everything is settled.
+  /// Like Finish() without waiting; `done` is called once everything is settled: exactly once,
+  /// whatever is returned, from this call or from the thread that settles the last rows.
   virtual Status FinishAsync(std::function<void()> done) = 0;
   /// Totals so far. Thread-safe.
   virtual SessionSummary Summary() const = 0;
@@ -172,6 +173,18 @@ struct IngestStatus {
   std::vector<std::string> notes;  ///< what an outsider did to the graph's tables (C4, C7)
 };
 
+/// The sums of IngestStatus that this process knows by itself. Rows that other processes acked are
+/// in them once they are folded.
+struct IngestCounts {
+  uint64_t sequence = 0;  ///< of the snapshot that they are counted by
+  uint64_t acked = 0;     ///< visible + superseded + rejected + pending (G2)
+  uint64_t visible = 0;
+  uint64_t superseded = 0;
+  uint64_t rejected = 0;
+  uint64_t pending = 0;  ///< of the shards that this process owns
+  double oldest_pending_s = 0;
+};
+
 /// All streaming of one graph in this process. Thread-safe. Outlives its sessions.
 class StreamIngest {
  public:
@@ -189,6 +202,12 @@ class StreamIngest {
   virtual Result<FoldReport> Fold() = 0;
   /// Reports of the folds that the background did since the last call, oldest first, at most 1,000.
   virtual std::vector<FoldReport> TakeReports() = 0;
+  /// Reports of this process's folds above a sequence number, oldest first, of the newest 1,000;
+  /// for any number of readers, of whom none takes another's. A fold is counted by Counts() a
+  /// moment before its report stands here.
+  virtual std::vector<FoldReport> ReportsAfter(uint64_t sequence) const = 0;
+  /// Cheap enough for the end of every request: no I/O.
+  virtual IngestCounts Counts() const = 0;
   /// Never blocks on ingest or a fold.
   virtual Result<IngestStatus> Status() = 0;
   /// Settle what is in flight, stop folding, give the shards back (S9). Idempotent. Pending rows
