@@ -27,6 +27,9 @@ constexpr std::chrono::seconds kBodyTimeout{300};
 constexpr std::chrono::milliseconds kRetryEvery{2};
 constexpr std::chrono::seconds kRetryFor{30};
 constexpr int kRetryAfterSeconds = 1;
+/// How long, and how much, a client that was answered early may still send.
+constexpr std::chrono::seconds kLingerFor{5};
+constexpr size_t kLingerBytesMax = size_t{64} << 20;
 
 std::string_view ContentTypeOf(query::OutputFormat format) {
   switch (format) {
@@ -75,6 +78,10 @@ void Session::Guard(const std::function<void()>& body) {
   try {
     body();
   } catch (const std::exception& error) {
+    if (answered_) {
+      Close();
+      return;
+    }
     AnswerError(Internal("server.exception", std::string("internal error: ") + error.what()));
   }
 }
@@ -83,6 +90,7 @@ void Session::ReadHeader() {
   parser_.emplace();
   parser_->header_limit(kHeaderBytesMax);
   parser_->body_limit(boost::none);
+  answered_ = false;
   reading_header_ = true;
   if (shared_->stopping.load()) {
     Close();
@@ -367,13 +375,12 @@ void Session::PushChunk() {
 void Session::EndIngest(Status ended) {
   ended_ = std::move(ended);
   keep_alive_ = keep_alive_ && parser_->is_done();
-  const Status finishing = ingest_->FinishAsync([self = shared_from_this()] {
+  const Status finished = ingest_->FinishAsync([self = shared_from_this()] {
     asio::post(self->stream_.get_executor(),
                [self] { self->Guard([&] { self->FinishIngest(); }); });
   });
-  if (!finishing.ok()) {
-    AnswerError(finishing);
-  }
+  // That call answers, on this strand after this one, whatever the end says of itself.
+  ended_ = ended_.ok() ? finished : ended_;
 }
 
 void Session::FinishIngest() {
@@ -413,6 +420,8 @@ void Session::AnswerError(const Status& status) {
 }
 
 void Session::Answer(http::status status, std::string body, std::string content_type) {
+  OG_CHECK(!answered_);
+  answered_ = true;
   response_ = Response(status, 11);
   response_.set(http::field::server, "omnigraph/" OMNIGRAPH_VERSION);
   response_.set(http::field::content_type, content_type);
@@ -432,12 +441,38 @@ void Session::Write() {
   stream_.expires_after(kBodyTimeout);
   http::async_write(stream_, response_,
                     [self = shared_from_this()](beast::error_code error, size_t) {
-                      if (error.failed() || !self->keep_alive_) {
+                      if (error.failed()) {
                         self->Close();
-                        return;
+                      } else if (!self->keep_alive_) {
+                        self->Linger();
+                      } else {
+                        self->ReadHeader();
                       }
-                      self->ReadHeader();
                     });
+}
+
+/// The last answer was given. A socket that closes with unread bytes makes the kernel send a reset,
+/// by which a client that is still sending loses the answer: so what it sends is read and dropped
+/// until it closes, for a while.
+void Session::Linger() {
+  beast::error_code ignored;
+  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  buffer_.clear();
+  discarded_ = 0;
+  stream_.expires_after(kLingerFor);
+  Discard();
+}
+
+void Session::Discard() {
+  stream_.async_read_some(asio::buffer(chunk_),
+                          [self = shared_from_this()](beast::error_code error, size_t bytes) {
+                            self->discarded_ += bytes;
+                            if (error.failed() || self->discarded_ > kLingerBytesMax) {
+                              self->Close();
+                            } else {
+                              self->Discard();
+                            }
+                          });
 }
 
 void Session::Close() {

@@ -59,6 +59,8 @@ class Session : public std::enable_shared_from_this<Session> {
               std::string content_type = "application/json");
   void AnswerError(const Status& status);
   void Write();
+  void Linger();
+  void Discard();
   void Close();
   /// Run `work` on a thread that may block; its result is handed to `then` on the strand.
   template <typename T>
@@ -78,8 +80,10 @@ class Session : public std::enable_shared_from_this<Session> {
   runtime::Duration waited_{0};   ///< how long the present chunk has been refused
   runtime::Duration started_{0};  ///< of the stream
   std::unique_ptr<graph::IngestSession> ingest_;
-  Status ended_;  ///< why the stream ended early
+  Status ended_;          ///< why the stream ended early
+  size_t discarded_ = 0;  ///< bytes that came after the last answer
   bool reading_header_ = false;
+  bool answered_ = false;  ///< the present request
   bool keep_alive_ = true;
 };
 

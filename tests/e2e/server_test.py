@@ -1,6 +1,7 @@
 """The server as its clients meet it: docs/http.md."""
 import http.client
 import json
+import socket
 import threading
 import unittest
 
@@ -106,6 +107,28 @@ class HttpSurface(Case):
             self.assertEqual(server.ingest([person("c")])[1]["acked"], 1)
         self.assertEqual(self.stream(person("d"))["acked"], 1)  # a clean stop gave the shards back
         self.assertEqual(self.status()["visible"], 3)
+
+    def test_a_last_line_that_cannot_be_taken_is_answered_once(self):
+        """What `curl -d` sends has no LF at its end: its last line comes to the log with the end."""
+        with Server(self.graph) as owner, Server(self.graph) as server:
+            owner.ingest([person("a")])
+            status, answer = server.request("POST", "/graphs/g/ingest", person("b"), "application/x-ndjson")
+            self.assertEqual((status, answer["code"]), (503, "ingest.not_owner"))
+            self.assertIn(owner.address, answer["error"])
+            self.assertEqual((answer["retry"], answer["summary"]["acked"], answer["summary"]["failed"]), ("same_request", 0, 1))
+            self.assertEqual(server.request("GET", "/healthz")[0], 200)
+
+    def test_an_early_answer_reaches_a_client_that_still_sends(self):
+        with Server(self.graph) as server:
+            for path, kind, expected in (("/nothing", "application/x-ndjson", 404), ("/graphs/g/ingest", "text/csv", 400)):
+                with socket.create_connection(server.address.rsplit(":", 1)) as client:
+                    body = (person("a") + "\n") * 200_000
+                    client.sendall((f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n"
+                                    f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+                    answer = b""
+                    while part := client.recv(65536):
+                        answer += part
+                    self.assertIn(f"HTTP/1.1 {expected}".encode(), answer)
 
     def test_a_port_in_use(self):
         with Server(self.graph) as server:
