@@ -57,7 +57,10 @@ int RunServer(int argc, char** argv) {
   app.add_option("--graph", graphs, "ID=PATH of a graph to serve (repeatable)")->required();
   app.add_option("--bind", bind, "address and port; port 0 takes a free one")
       ->capture_default_str();
-  app.add_option("--workers", options.workers, "threads for requests")
+  app.add_option("--workers", options.workers, "threads for connections")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  app.add_option("--queries", options.queries, "queries that run at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
   app.add_flag(

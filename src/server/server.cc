@@ -1,6 +1,7 @@
 #include "omnigraph/server/server.h"
 
 #include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -21,6 +22,9 @@ using asio::ip::tcp;
 namespace {
 
 constexpr std::chrono::seconds kDrainFor{25};
+/// Folds of one graph run one after the other; a second thread serves a second graph.
+constexpr int kFoldThreads = 2;
+constexpr int kLookupThreads = 1;
 
 bool IsGraphId(const std::string& id) {
   const auto allowed = [](char c) {
@@ -47,6 +51,8 @@ Result<std::shared_ptr<engine::Engine>> Shared::FindGraph(const std::string& id)
 struct Server::Impl {
   std::shared_ptr<Shared> shared = std::make_shared<Shared>();
   asio::io_context io;
+  /// Keeps the session threads while the only sessions left wait for work done elsewhere.
+  asio::executor_work_guard<asio::io_context::executor_type> until_stopped{io.get_executor()};
   tcp::acceptor acceptor{io};
   asio::signal_set signals{io, SIGINT, SIGTERM};
   std::string address;
@@ -61,6 +67,7 @@ struct Server::Impl {
   Status Bind(const ServerOptions& options);
   Status OpenGraphs(const ServerOptions& options);
   void Run(const ServerOptions& options);
+  void StartThreads(const std::string& name, int count, WorkQueue* queue);
   void Accept();
   bool AnySession();
 };
@@ -143,9 +150,15 @@ void Server::Impl::Run(const ServerOptions& options) {
   for (int i = 0; i < options.workers; ++i) {
     workers.push_back(runtime::Thread::Start("http-" + std::to_string(i), [this] { io.run(); }));
   }
-  for (int i = 0; i < options.blocking; ++i) {
-    blocking.push_back(runtime::Thread::Start("http-wait-" + std::to_string(i), [this] {
-      while (std::optional<std::function<void()>> task = shared->blocking.Pop()) {
+  StartThreads("http-fold-", kFoldThreads, &shared->folds);
+  StartThreads("http-query-", options.queries, &shared->queries);
+  StartThreads("http-look-", kLookupThreads, &shared->lookups);
+}
+
+void Server::Impl::StartThreads(const std::string& name, int count, WorkQueue* queue) {
+  for (int i = 0; i < count; ++i) {
+    blocking.push_back(runtime::Thread::Start(name + std::to_string(i), [queue] {
+      while (std::optional<std::function<void()>> task = queue->Pop()) {
         (*task)();
       }
     }));
@@ -204,6 +217,10 @@ Status Server::Stop() {
       alive->OnStop();
     }
   }
+  // What waits for a thread is answered now: it sees the flag.
+  while (std::optional<std::function<void()>> task = impl_->shared->queries.TryPop()) {
+    (*task)();
+  }
   const runtime::Duration deadline = runtime::MonotonicNow() + kDrainFor;
   while (impl_->AnySession() && runtime::MonotonicNow() < deadline) {
     runtime::SleepFor(std::chrono::milliseconds(10));
@@ -213,7 +230,10 @@ Status Server::Stop() {
     const Status closed = engine->Close();
     first = first.ok() ? closed : first;
   }
-  impl_->shared->blocking.Close();
+  for (WorkQueue* queue :
+       {&impl_->shared->folds, &impl_->shared->queries, &impl_->shared->lookups}) {
+    queue->Close();
+  }
   impl_->io.stop();
   for (runtime::Thread& thread : impl_->workers) {
     thread.Join();

@@ -51,6 +51,26 @@ std::string_view MediaType(beast::string_view header) {
   return type.substr(0, type.find_last_not_of(' ') + 1);
 }
 
+Status Stopping() {
+  return Unavailable("server.stopping",
+                     "the server is stopping; send what was not done to it, or another, again");
+}
+
+Status Busy(std::string_view what) {
+  return Exhausted("server.busy", "too many " + std::string(what) +
+                                      " wait already; send the request again in a second");
+}
+
+/// Border: nothing thrown by a library below leaves a thread.
+template <typename T>
+T Guarded(const std::function<T()>& work) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    return Internal("server.exception", std::string("internal error: ") + error.what());
+  }
+}
+
 }  // namespace
 
 Session::Session(asio::ip::tcp::socket&& socket, std::shared_ptr<Shared> shared)
@@ -203,12 +223,9 @@ void Session::OnWholeBody(beast::error_code error, size_t /*bytes*/) {
         Answer(http::status::ok, engine::Serialize(json::object{{"graphs", std::move(graphs)}}));
         return;
       }
-      case Endpoint::kIngestStatus: {
-        const Result<graph::IngestStatus> status = engine_->IngestStatus();
-        status.ok() ? Answer(http::status::ok, engine::Serialize(engine::ToJson(*status)))
-                    : AnswerError(status.status());
+      case Endpoint::kIngestStatus:
+        RunStatus();
         return;
-      }
       case Endpoint::kFold:
         RunFold();
         return;
@@ -222,26 +239,38 @@ void Session::OnWholeBody(beast::error_code error, size_t /*bytes*/) {
 }
 
 template <typename T>
-void Session::Blocking(std::function<T()> work, std::function<void(T)> then) {
-  auto task = [self = shared_from_this(), work = std::move(work), then = std::move(then)] {
-    auto result = std::make_shared<T>(work());
+bool Session::Blocking(WorkQueue* queue, std::function<T()> work, std::function<void(T)> then) {
+  std::function<void()> item = [self = shared_from_this(), work = std::move(work),
+                                then = std::move(then)] {
+    auto result = std::make_shared<T>(Guarded<T>(work));
     asio::post(self->stream_.get_executor(),
                [self, result, then] { self->Guard([&] { then(std::move(*result)); }); });
   };
-  std::function<void()> item = std::move(task);
-  if (!shared_->blocking.TryPush(item)) {
-    AnswerError(Exhausted("server.busy",
-                          "too many requests wait for a fold; send the request again in a second"));
-  }
+  return queue->TryPush(item);
 }
 
 void Session::RunFold() {
-  Blocking<Result<graph::FoldReport>>(
-      [engine = engine_] { return engine->Fold(); },
+  const bool queued = Blocking<Result<graph::FoldReport>>(
+      &shared_->folds, [engine = engine_] { return engine->Fold(); },
       [this](Result<graph::FoldReport> report) {
         report.ok() ? Answer(http::status::ok, engine::Serialize(engine::ToJson(*report)))
                     : AnswerError(report.status());
       });
+  if (!queued) {
+    AnswerError(Busy("folds"));
+  }
+}
+
+void Session::RunStatus() {
+  const bool queued = Blocking<Result<graph::IngestStatus>>(
+      &shared_->lookups, [engine = engine_] { return engine->IngestStatus(); },
+      [this](Result<graph::IngestStatus> status) {
+        status.ok() ? Answer(http::status::ok, engine::Serialize(engine::ToJson(*status)))
+                    : AnswerError(status.status());
+      });
+  if (!queued) {
+    AnswerError(Busy("status requests"));
+  }
 }
 
 void Session::RunQuery() {
@@ -272,11 +301,23 @@ void Session::RunQuery() {
     AnswerError(format.status());
     return;
   }
-  const Result<query::QueryResult> result = engine_->Query(request);
-  const Result<std::string> text =
-      result.ok() ? query::FormatResult(*result, *format) : result.status();
-  text.ok() ? Answer(http::status::ok, *text, std::string(ContentTypeOf(*format)))
-            : AnswerError(text.status());
+  const bool queued = Blocking<Result<std::string>>(
+      &shared_->queries,
+      [shared = shared_, engine = engine_, request = std::move(request),
+       format = *format]() -> Result<std::string> {
+        if (shared->stopping.load()) {
+          return Stopping();
+        }
+        OG_ASSIGN_OR_RETURN(const query::QueryResult result, engine->Query(request));
+        return query::FormatResult(result, format);
+      },
+      [this, format = *format](const Result<std::string>& text) {
+        text.ok() ? Answer(http::status::ok, *text, std::string(ContentTypeOf(format)))
+                  : AnswerError(text.status());
+      });
+  if (!queued) {
+    AnswerError(Busy("queries"));
+  }
 }
 
 void Session::StartIngest() {
@@ -326,9 +367,7 @@ void Session::ReadIngestChunk() {
     return;
   }
   if (shared_->stopping.load()) {
-    EndIngest(Unavailable(
-        "server.stopping",
-        "the server is stopping; send the lines that were not acked to it or another again"));
+    EndIngest(Stopping());
     return;
   }
   parser_->get().body().data = chunk_.data();
@@ -398,7 +437,7 @@ void Session::FinishIngest() {
     }
     return Status::OK();
   };
-  Blocking<Status>(std::move(work), [this, outcome](Status folded) {
+  (void)Blocking<Status>(&shared_->folds, std::move(work), [this, outcome](Status folded) {
     outcome->elapsed_s = std::chrono::duration<double>(runtime::MonotonicNow() - started_).count();
     ingest_.reset();
     json::object body = engine::ToJson(*outcome);

@@ -1,8 +1,9 @@
 /// \file
 /// One HTTP connection: reads a request, answers it, and goes on until the peer or a stop ends it.
 ///
-/// Everything of a session runs on its strand; it never waits. What may take long (a fold, a query)
-/// runs elsewhere and posts its answer back; acks of a stream come back by callback.
+/// Everything of a session runs on its strand, and never waits, but for the first row of a type
+/// (enrolment and claim). What may take long (a fold, a query, a status) runs on a thread of its
+/// queue and posts its answer back; acks of a stream come back by callback.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -55,6 +56,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void FinishIngest();
 
   void RunFold();
+  void RunStatus();
   void Answer(boost::beast::http::status status, std::string body,
               std::string content_type = "application/json");
   void AnswerError(const Status& status);
@@ -62,9 +64,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void Linger();
   void Discard();
   void Close();
-  /// Run `work` on a thread that may block; its result is handed to `then` on the strand.
+  /// Run `work` on a thread of `queue`, which may block; its result is handed to `then` on the
+  /// strand. T: a Status or a Result. False, and nothing runs, when the queue is full.
   template <typename T>
-  void Blocking(std::function<T()> work, std::function<void(T)> then);
+  bool Blocking(WorkQueue* queue, std::function<T()> work, std::function<void(T)> then);
 
   boost::beast::tcp_stream stream_;
   std::shared_ptr<Shared> shared_;

@@ -1,5 +1,5 @@
 /// \file
-/// What all sessions share: the graphs, the threads that may block, the stop flag.
+/// What all sessions share: the graphs, the queues of work that may block, the stop flag.
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,16 @@
 
 namespace omnigraph::server {
 
+/// Work that waits for a thread that may block; session threads never do. Thread-safe.
+using WorkQueue = runtime::BoundedQueue<std::function<void()>>;
+
 /// Thread-safe. The map of graphs is fixed once the server runs.
 struct Shared {
   std::map<std::string, std::shared_ptr<engine::Engine>> graphs;
-  /// Work that may take seconds (folds, the end of a stream); session threads never wait for it.
-  runtime::BoundedQueue<std::function<void()>> blocking{1024};
+  // One queue for each kind of work, with threads of its own: none waits behind another kind.
+  WorkQueue folds{1024};
+  WorkQueue queries{16};
+  WorkQueue lookups{64};  ///< status: reads, which wait for no fold
   std::atomic<bool> stopping{false};
 
   /// Errors: kNotFound (`server.unknown_graph`), naming those that exist.

@@ -38,9 +38,9 @@ def knows(source, target):
 class Server:
     """omnigraph-server on a free port. A context manager; stops it by SIGTERM."""
 
-    def __init__(self, graph, bind="127.0.0.1:0"):
+    def __init__(self, graph, bind="127.0.0.1:0", options=()):
         self.process = subprocess.Popen(
-            [BIN / "omnigraph-server", "--graph", f"g={graph}", "--bind", bind, "--unauthenticated"],
+            [BIN / "omnigraph-server", "--graph", f"g={graph}", "--bind", bind, "--unauthenticated", *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         if not line:

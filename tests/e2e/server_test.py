@@ -1,6 +1,7 @@
 """The server as its clients meet it: docs/http.md."""
 import http.client
 import json
+import select
 import socket
 import threading
 import unittest
@@ -117,6 +118,44 @@ class HttpSurface(Case):
             self.assertIn(owner.address, answer["error"])
             self.assertEqual((answer["retry"], answer["summary"]["acked"], answer["summary"]["failed"]), ("same_request", 0, 1))
             self.assertEqual(server.request("GET", "/healthz")[0], 200)
+
+    def test_slow_queries_hold_up_nobody_else(self):
+        with Server(self.graph, options=("--queries", "2")) as server:
+            server.ingest([person(f"p{i}", age=i % 100) for i in range(5000)], fold="true")
+            busy = [self.slow_query(server) for _ in range(2 + 16)]  # those that run, and those that wait
+            self.addCleanup(lambda: [client.close() for client in busy])
+            # Requests on connections of their own are served while every query is under way.
+            self.assertEqual(server.request("GET", "/healthz")[0], 200)
+            self.assertEqual(server.request("GET", "/graphs/g/ingest/status")[1]["visible"], 5000)
+            self.assertEqual(server.ingest([person("x")])[1]["acked"], 1)
+            self.assertEqual(select.select(busy, [], [], 0)[0], [])
+            status, answer = server.request("POST", "/graphs/g/query", self.SLOW)
+            self.assertEqual((status, answer["code"], answer["retry"]), (429, "server.busy", "same_request"))
+            # A stop lets the two that run end, and answers the others.
+            self.assertEqual(server.stop(), 0)
+            answers = [self.answer_of(client) for client in busy]
+            self.assertEqual({status for status, _ in answers}, {200, 503})
+            self.assertEqual({body["code"] for status, body in answers if status == 503}, {"server.stopping"})
+
+    SLOW = json.dumps({"query": "query q() { match { $a: Person $b: Person $a.age < $b.age } return { count($a) as n } }"})
+
+    def slow_query(self, server):
+        return self.send(server, "POST /graphs/g/query", self.SLOW, {"Content-Length": len(self.SLOW)})
+
+    def send(self, server, target, body, headers):
+        """A connection on which this much of a request was sent."""
+        host, port = server.address.rsplit(":", 1)
+        client = socket.create_connection((host, port))
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        client.sendall(f"{target} HTTP/1.1\r\nHost: x\r\n{head}\r\n{body}".encode())
+        return client
+
+    def answer_of(self, client):
+        """The status and the JSON body; the connection is closed afterwards."""
+        with client:
+            response = http.client.HTTPResponse(client)
+            response.begin()
+            return response.status, json.loads(response.read())
 
     def test_an_early_answer_reaches_a_client_that_still_sends(self):
         with Server(self.graph) as server:

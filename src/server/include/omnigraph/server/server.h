@@ -1,6 +1,6 @@
 /// \file
-/// The HTTP server: sessions over the engine, on a few worker threads. Routes and bodies:
-/// docs/http.md.
+/// The HTTP server: sessions over the engine, on a few threads that never wait, and threads for
+/// what may: folds, queries, status. Routes and bodies: docs/http.md.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace omnigraph::server {
 struct ServerOptions {
   std::string host = "127.0.0.1";
   uint16_t port = 8080;  ///< 0: any free one
-  int workers = 2;       ///< threads that run sessions and queries
-  int blocking = 2;      ///< threads that run folds, which may take seconds
+  int workers = 2;       ///< threads that run sessions: sockets, parsing, acks
+  int queries = 4;       ///< queries that run at a time; 16 more wait, further ones are refused
   /// Graph id to URI. Ids are 1 to 64 ASCII letters, digits and hyphens.
   std::map<std::string, std::string> graphs;
   graph::IngestOptions ingest;
