@@ -44,6 +44,9 @@ size_t TakeAnswer(char* data, size_t size, size_t count, void* user) {
 /// answers.
 size_t GiveUpload(char* data, size_t size, size_t count, void* user) {
   auto* exchange = static_cast<Exchange*>(user);
+  if (!exchange->answer.empty()) {
+    return 0;  // the server is through with this stream, and drops what still comes
+  }
   const Result<size_t> got = exchange->upload->Read(data, size * count);
   if (!got.ok()) {
     exchange->upload_error = got.status();
@@ -56,44 +59,65 @@ size_t GiveUpload(char* data, size_t size, size_t count, void* user) {
   return *got;
 }
 
-/// The error that a server's body describes.
-Status ErrorOfAnswer(const Exchange& exchange) {
-  boost::system::error_code ignored;
-  const json::value body = json::parse(exchange.answer, ignored);
-  const json::object* object = body.if_object();
-  std::string message = "the server answered " + std::to_string(exchange.http_status);
-  std::string code = "server.error";
-  std::string kind_name;
-  Place place;
-  if (object != nullptr) {
-    if (const json::value* error = object->if_contains("error");
-        error != nullptr && error->is_string()) {
-      message = std::string(error->as_string());
-    }
-    if (const json::value* value = object->if_contains("code");
-        value != nullptr && value->is_string()) {
-      code = std::string(value->as_string());
-    }
-    if (const json::value* value = object->if_contains("kind");
-        value != nullptr && value->is_string()) {
-      kind_name = std::string(value->as_string());
-    }
-    if (const json::value* value = object->if_contains("place");
-        value != nullptr && value->is_object()) {
-      const json::object& found = value->as_object();
-      place.line = found.contains("line") ? found.at("line").to_number<int64_t>() : 0;
-      place.column = found.contains("column") ? found.at("column").to_number<int64_t>() : 0;
-    }
-  }
-  ErrorKind kind = exchange.http_status == 404 ? ErrorKind::kNotFound : ErrorKind::kInternal;
+/// A server that answers before the end of an upload may be gone before the rest is sent. True:
+/// its answer is here all the same.
+bool IsAnswered(const Exchange& exchange) {
+  boost::system::error_code error;
+  const json::value body = json::parse(exchange.answer, error);
+  return exchange.http_status != 0 && !error.failed() && body.is_object();
+}
+
+std::string TextIn(const json::object& object, std::string_view name, std::string otherwise) {
+  const json::value* value = object.if_contains(name);
+  return value != nullptr && value->is_string() ? std::string(value->as_string())
+                                                : std::move(otherwise);
+}
+
+/// The error that an object of a server's answer describes.
+Status ErrorIn(const json::object& object, std::string otherwise,
+               ErrorKind kind = ErrorKind::kInternal) {
+  const std::string kind_name = TextIn(object, "kind", "");
   for (int k = 0; k <= static_cast<int>(ErrorKind::kInternal); ++k) {
     if (ErrorKindInfo(static_cast<ErrorKind>(k)).name == kind_name) {
       kind = static_cast<ErrorKind>(k);
     }
   }
-  const Status status = MakeError(kind, code, std::move(message), std::move(place));
-  const bool unknown = object != nullptr && object->contains("effect");
-  return unknown ? WithUnknownEffect(status) : status;
+  Place place;
+  if (const json::value* value = object.if_contains("place");
+      value != nullptr && value->is_object()) {
+    const json::object& found = value->as_object();
+    place.line = found.contains("line") ? found.at("line").to_number<int64_t>() : 0;
+    place.column = found.contains("column") ? found.at("column").to_number<int64_t>() : 0;
+  }
+  const Status status = MakeError(kind, TextIn(object, "code", "server.error"),
+                                  TextIn(object, "error", std::move(otherwise)), std::move(place));
+  return object.contains("effect") ? WithUnknownEffect(status) : status;
+}
+
+/// The error that a server's body describes.
+Status ErrorOfAnswer(const Exchange& exchange) {
+  boost::system::error_code ignored;
+  const json::value body = json::parse(exchange.answer, ignored);
+  return ErrorIn(body.is_object() ? body.as_object() : json::object(),
+                 "the server answered " + std::to_string(exchange.http_status),
+                 exchange.http_status == 404 ? ErrorKind::kNotFound : ErrorKind::kInternal);
+}
+
+/// A stream that the server ended early: its summary, and what ended it. `error`, where the answer
+/// has no summary.
+Result<json::object> EarlyEnd(const Exchange& exchange, const Status& error) {
+  boost::system::error_code ignored;
+  const json::value body = json::parse(exchange.answer, ignored);
+  const json::value* summary = body.is_object() ? body.as_object().if_contains("summary") : nullptr;
+  if (summary == nullptr || !summary->is_object()) {
+    return error;
+  }
+  json::object ended = body.as_object();
+  ended.erase("summary");
+  json::object out = summary->as_object();
+  out["ended_by"] = std::move(ended);
+  out["exit_code"] = ErrorKindInfo(KindOf(error)).exit_code;
+  return out;
 }
 
 class ServerTarget : public Target {
@@ -143,19 +167,20 @@ Status ServerTarget::Perform(Exchange* exchange) {
                      static_cast<curl_off_t>(exchange->body.size()));
   }
   const CURLcode code = curl_easy_perform(curl.get());
+  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &exchange->http_status);
   if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST) {
     return Unavailable("server.unreachable",
                        "no server answers at " + url_ + ": " + curl_easy_strerror(code),
                        Place{.object = url_});
   }
-  if (code != CURLE_OK) {
+  const bool broken = code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR;
+  if (code != CURLE_OK && !(broken && IsAnswered(*exchange))) {
     const Status status = Unavailable(
         "server.lost",
         "the connection to " + url_ + " broke: " + std::string(curl_easy_strerror(code)),
         Place{.object = url_});
     return exchange->method == "GET" ? status : WithUnknownEffect(status);
   }
-  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &exchange->http_status);
   return exchange->http_status / 100 == 2 ? Status::OK() : ErrorOfAnswer(*exchange);
 }
 
@@ -217,11 +242,18 @@ Result<json::object> ServerTarget::IngestStream(const IngestArguments& arguments
   exchange.progress = progress;
   const Status performed = Perform(&exchange);
   progress->Clear();
-  OG_RETURN_NOT_OK(performed);
+  if (!performed.ok()) {
+    return EarlyEnd(exchange, performed);
+  }
   OG_ASSIGN_OR_RETURN(json::object out, ParseObject(exchange));
+  const json::value* fold_error = out.if_contains("fold_error");
   if (!exchange.upload_error.ok()) {
     out["ended_by"] = engine::ErrorToJson(exchange.upload_error);
     out["exit_code"] = ErrorKindInfo(KindOf(exchange.upload_error)).exit_code;
+  } else if (fold_error != nullptr && fold_error->is_object()) {
+    const Status error = ErrorIn(fold_error->as_object(), "the fold at the end failed");
+    out["ended_by"] = json::object(fold_error->as_object());
+    out["exit_code"] = ErrorKindInfo(KindOf(error)).exit_code;
   }
   return out;
 }

@@ -123,6 +123,22 @@ json::object CountsToJson(const std::map<std::string, int64_t>& counts) {
   return out;
 }
 
+void TakeEnds(const graph::StreamIngest& ingest, const graph::IngestCounts& before,
+              IngestOutcome* outcome) {
+  const graph::IngestCounts after = ingest.Counts();
+  outcome->pending = after.pending;
+  uint64_t folded = 0;
+  for (graph::FoldReport& report : ingest.ReportsAfter(before.sequence)) {
+    if (report.sequence <= after.sequence) {
+      folded += static_cast<uint64_t>(report.rows);
+      outcome->folds.push_back(std::move(report));
+    }
+  }
+  const uint64_t acked = static_cast<uint64_t>(outcome->session.acked);
+  outcome->ends_known =
+      before.pending == 0 && after.acked - before.acked == acked && folded + after.pending == acked;
+}
+
 json::object ToJson(const IngestOutcome& outcome) {
   const graph::SessionSummary& session = outcome.session;
   std::map<std::string, int64_t> rejected;
@@ -157,15 +173,20 @@ json::object ToJson(const IngestOutcome& outcome) {
   out["errors"] = std::move(errors);
   out["pending"] = outcome.pending;
   out["waiting"] = 0;
-  out["visible"] = visible;
-  out["superseded"] = superseded;
-  out["rejected_by_code"] = CountsToJson(rejected);
+  if (outcome.ends_known) {
+    out["visible"] = visible;
+    out["superseded"] = superseded;
+    out["rejected_by_code"] = CountsToJson(rejected);
+  }
   out["folds"] = commit_ids.size();
   out["commit_ids"] = std::move(commit_ids);
   out["fold_s"] = Rounded(fold_s, 0.001);
   out["ack_ms"] = json::object{{"p50", Rounded(session.ack_p50_ms, 0.001)},
                                {"p99", Rounded(session.ack_p99_ms, 0.001)}};
   out["elapsed_s"] = Rounded(outcome.elapsed_s, 0.001);
+  if (!outcome.fold_error.ok()) {
+    out["fold_error"] = ErrorToJson(outcome.fold_error);
+  }
   return out;
 }
 

@@ -348,13 +348,16 @@ void Session::StartIngest() {
     return;
   }
   graph::SessionOptions options;
-  options.stop_on_error = on_error == "stop";
+  stop_on_error_ = on_error == "stop";
+  options.stop_on_error = stop_on_error_;
   Result<std::unique_ptr<graph::IngestSession>> session = (*ingest)->OpenSession(options);
   if (!session.ok()) {
     AnswerError(session.status());
     return;
   }
   ingest_ = std::move(*session);
+  streams_ = *ingest;
+  began_ = streams_->Counts();
   ended_ = Status::OK();
   started_ = runtime::MonotonicNow();
   keep_alive_ = parser_->get().keep_alive();
@@ -397,10 +400,13 @@ void Session::PushChunk() {
                               ? Status::OK()
                               : ingest_->Push(std::string_view(chunk_.data(), chunk_bytes_));
     if (pushed.ok()) {
-      ReadIngestChunk();
+      // on_error=stop: the refused line tells why the stream ends here; wherever chunks end, no
+      // more is read.
+      stop_on_error_ && ingest_->Summary().refused > 0 ? EndIngest(Status::OK())
+                                                       : ReadIngestChunk();
       return;
     }
-    if (!Is(pushed, ErrorKind::kExhausted) || waited_ >= kRetryFor) {
+    if (CodeOf(pushed) != "ingest.backpressure" || waited_ >= kRetryFor) {
       EndIngest(pushed);
       return;
     }
@@ -422,35 +428,47 @@ void Session::EndIngest(Status ended) {
   ended_ = ended_.ok() ? finished : ended_;
 }
 
+/// Everything sent is settled. From here on nothing refuses the request any more: rows of it are
+/// acked.
 void Session::FinishIngest() {
   auto outcome = std::make_shared<engine::IngestOutcome>();
   outcome->session = ingest_->Summary();
-  const bool fold = ended_.ok() && route_.Parameter("fold", "false") == "true";
-  std::function<Status()> work = [outcome, engine = engine_, fold]() -> Status {
-    if (fold) {
-      OG_ASSIGN_OR_RETURN(graph::FoldReport report, engine->Fold());
-      outcome->folds.push_back(std::move(report));
-    }
-    OG_ASSIGN_OR_RETURN(const graph::IngestStatus status, engine->IngestStatus());
-    for (const graph::ShardStatus& shard : status.shards) {
-      outcome->pending += shard.pending;
-    }
-    return Status::OK();
-  };
-  (void)Blocking<Status>(&shared_->folds, std::move(work), [this, outcome](Status folded) {
-    outcome->elapsed_s = std::chrono::duration<double>(runtime::MonotonicNow() - started_).count();
-    ingest_.reset();
-    json::object body = engine::ToJson(*outcome);
-    const Status& failure = ended_.ok() ? folded : ended_;
-    if (failure.ok()) {
-      Answer(http::status::ok, engine::Serialize(body));
-      return;
-    }
-    json::object error = engine::ErrorToJson(failure);
-    error["summary"] = std::move(body);
-    Answer(static_cast<http::status>(ErrorKindInfo(KindOf(failure)).http_status),
-           engine::Serialize(error));
-  });
+  ingest_.reset();
+  if (!ended_.ok() || route_.Parameter("fold", "false") != "true") {
+    AnswerIngest(outcome.get());
+    return;
+  }
+  const bool queued = Blocking<Status>(
+      &shared_->folds, [engine = engine_] { return engine->Fold().status(); },
+      [this, outcome](Status folded) {
+        outcome->fold_error = std::move(folded);
+        AnswerIngest(outcome.get());
+      });
+  if (!queued) {
+    outcome->fold_error = Busy("folds");
+    AnswerIngest(outcome.get());
+  }
+}
+
+void Session::AnswerIngest(engine::IngestOutcome* outcome) {
+  engine::TakeEnds(*streams_, began_, outcome);
+  outcome->elapsed_s = std::chrono::duration<double>(runtime::MonotonicNow() - started_).count();
+  json::object summary = engine::ToJson(*outcome);
+  if (ended_.ok()) {
+    Answer(http::status::ok, engine::Serialize(summary));
+    return;
+  }
+  json::object error = engine::ErrorToJson(ended_);
+  const bool some_taken = outcome->session.acked + outcome->session.unknown > 0;
+  if (some_taken) {
+    error["retry"] = "never";  // the same request would send rows that are acked again
+  }
+  if (outcome->session.unknown > 0) {
+    error["effect"] = "unknown";
+  }
+  error["summary"] = std::move(summary);
+  Answer(static_cast<http::status>(ErrorKindInfo(KindOf(ended_)).http_status),
+         engine::Serialize(error), "application/json", !some_taken);
 }
 
 void Session::AnswerError(const Status& status) {
@@ -458,13 +476,14 @@ void Session::AnswerError(const Status& status) {
   Answer(static_cast<http::status>(code), engine::Serialize(engine::ErrorToJson(status)));
 }
 
-void Session::Answer(http::status status, std::string body, std::string content_type) {
+void Session::Answer(http::status status, std::string body, std::string content_type, bool again) {
   OG_CHECK(!answered_);
   answered_ = true;
   response_ = Response(status, 11);
   response_.set(http::field::server, "omnigraph/" OMNIGRAPH_VERSION);
   response_.set(http::field::content_type, content_type);
-  if (status == http::status::too_many_requests || status == http::status::service_unavailable) {
+  if (again &&
+      (status == http::status::too_many_requests || status == http::status::service_unavailable)) {
     response_.set(http::field::retry_after, std::to_string(kRetryAfterSeconds));
   }
   response_.body() = std::move(body);

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "omnigraph/engine/json.h"
 #include "route.h"
 #include "shared.h"
 
@@ -54,11 +55,13 @@ class Session : public std::enable_shared_from_this<Session> {
   void PushChunk();
   void EndIngest(Status ended);
   void FinishIngest();
+  void AnswerIngest(engine::IngestOutcome* outcome);
 
   void RunFold();
   void RunStatus();
+  /// `again`: a status that asks for patience says when to send the request again.
   void Answer(boost::beast::http::status status, std::string body,
-              std::string content_type = "application/json");
+              std::string content_type = "application/json", bool again = true);
   void AnswerError(const Status& status);
   void Write();
   void Linger();
@@ -83,6 +86,9 @@ class Session : public std::enable_shared_from_this<Session> {
   runtime::Duration waited_{0};   ///< how long the present chunk has been refused
   runtime::Duration started_{0};  ///< of the stream
   std::unique_ptr<graph::IngestSession> ingest_;
+  graph::StreamIngest* streams_ = nullptr;  ///< of engine_
+  graph::IngestCounts began_;               ///< when the stream began
+  bool stop_on_error_ = false;
   Status ended_;          ///< why the stream ended early
   size_t discarded_ = 0;  ///< bytes that came after the last answer
   bool reading_header_ = false;

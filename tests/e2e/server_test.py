@@ -1,6 +1,7 @@
 """The server as its clients meet it: docs/http.md."""
 import http.client
 import json
+import pathlib
 import select
 import socket
 import threading
@@ -118,6 +119,96 @@ class HttpSurface(Case):
             self.assertIn(owner.address, answer["error"])
             self.assertEqual((answer["retry"], answer["summary"]["acked"], answer["summary"]["failed"]), ("same_request", 0, 1))
             self.assertEqual(server.request("GET", "/healthz")[0], 200)
+
+    def open_stream(self, server, parameters="", size=1_000_000):
+        return self.send(server, f"POST /graphs/g/ingest?{parameters}", "",
+                         {"Content-Type": "application/x-ndjson", "Content-Length": size})
+
+    def wait_for(self, server, **counts):
+        while any(server.request("GET", "/graphs/g/ingest/status")[1][name] < count for name, count in counts.items()):
+            self.assertIsNone(server.process.poll())
+
+    def test_a_stream_stops_at_its_first_bad_line_wherever_chunks_end(self):
+        lines = (person("a") + "\nnope\n" + person("b") + "\n").encode()
+        with Server(self.graph) as server:
+            for size in (1, len(lines) - 3, len(lines)):
+                connection = http.client.HTTPConnection(server.address, timeout=60)
+                connection.request("POST", "/graphs/g/ingest?on_error=stop", (lines[i:i + size] for i in range(0, len(lines), size)),
+                                   {"Content-Type": "application/x-ndjson", "Transfer-Encoding": "chunked"}, encode_chunked=True)
+                response = connection.getresponse()
+                answer = json.loads(response.read())
+                connection.close()
+                self.assertEqual((response.status, answer["acked"], answer["refused"], answer["errors"][0]["line"]), (200, 1, 1, 2), size)
+            # It does not wait for the rest of the body.
+            stream = self.open_stream(server, "on_error=stop")
+            stream.sendall(lines[:-1])
+            self.assertEqual(self.answer_of(stream)[1]["acked"], 1)
+            out = self.omnigraph_json("ingest", "--stream", "--stop-on-error", "--server", server.url, code=1, stdin=lines)
+            self.assertEqual((out["acked"], out["refused"]), (1, 1))
+            self.assertNotIn("ended_by", out)
+
+    def test_a_summary_accounts_for_every_acked_row(self):
+        with Server(self.graph) as server:
+            rest = person("a", age=2) + "\n" + person("b") + "\n" + knows("a", "zzz") + "\n"
+            first = person("a", age=1) + "\n" + person("c") + "\n"
+            stream = self.open_stream(server, "fold=true", len(first + rest))
+            stream.sendall(first.encode())
+            self.wait_for(server, visible=2)  # a fold in the background took them
+            stream.sendall(rest.encode())
+            status, out = self.answer_of(stream)
+            self.assertEqual((status, out["acked"], out["visible"], out["superseded"], out["pending"]), (200, 5, 4, 0, 0))
+            self.assertEqual(out["rejected_by_code"], {"edge.endpoint_missing": 1})
+            self.assertEqual((out["folds"], len(out["commit_ids"])), (2, 2))
+
+    def test_a_summary_claims_no_rows_of_others(self):
+        with Server(self.graph) as server:
+            line = person("a") + "\n"
+            stream = self.open_stream(server, "fold=true", 2 * len(line))
+            stream.sendall(line.encode())
+            self.wait_for(server, acked=1)
+            server.ingest([person("b"), person("c")])
+            stream.sendall(line.encode())
+            status, out = self.answer_of(stream)
+            self.assertEqual((status, out["acked"], out["pending"]), (200, 2, 0))
+            for name in ("visible", "superseded", "rejected_by_code"):
+                self.assertNotIn(name, out)
+
+    def test_acked_rows_are_not_asked_for_again(self):
+        """G3: an end that comes early says what was acked, and never `send the same again`."""
+        with Server(self.graph) as owner, Server(self.graph) as server:
+            owner.ingest([person("a")])  # owns Person; Knows goes to whoever comes first
+            stream = self.open_stream(server)
+            stream.sendall((knows("a", "a") + "\n").encode())
+            self.wait_for(server, acked=2)
+            stream.sendall((person("b") + "\n").encode())
+            response = http.client.HTTPResponse(stream)
+            response.begin()
+            answer = json.loads(response.read())
+            stream.close()
+            self.assertEqual((response.status, answer["code"], answer["retry"]), (503, "ingest.not_owner", "never"))
+            self.assertIsNone(response.getheader("Retry-After"))
+            self.assertEqual((answer["summary"]["acked"], answer["summary"]["failed"]), (1, 1))
+            done = self.run_omnigraph("ingest", "--stream", "--server", server.url, "--json", stdin=person("b") + "\n")
+            self.assertEqual(done.returncode, 5, done.stderr)
+            out = json.loads(done.stdout)
+            self.assertEqual((out["acked"], out["failed"], out["ended_by"]["code"]), (0, 1, "ingest.not_owner"))
+            self.assertIn(owner.address, done.stderr.decode())
+
+    def test_a_fold_that_fails_does_not_fail_the_rows(self):
+        with Server(self.graph) as server:
+            server.ingest([person("a")], fold="true")
+            versions = pathlib.Path(self.graph) / "__manifest.lance" / "_versions"
+            versions.rename(versions.with_name("aside"))
+            versions.write_text("")  # no commit gets through
+            status, out = server.ingest([person("b")], fold="true")
+            self.assertEqual((status, out["acked"], out["pending"]), (200, 1, 1))
+            self.assertTrue(out["fold_error"]["error"] and out["fold_error"]["code"], out)
+            done = self.run_omnigraph("ingest", "--stream", "--server", server.url, "--json", stdin=person("c") + "\n")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(json.loads(done.stdout)["acked"], 1)
+            self.assertIn("stopped early", done.stderr.decode())
+            versions.unlink()
+            versions.with_name("aside").rename(versions)
 
     def test_slow_queries_hold_up_nobody_else(self):
         with Server(self.graph, options=("--queries", "2")) as server:

@@ -19,8 +19,17 @@ struct IngestOutcome {
   std::vector<graph::FoldReport>
       folds;             ///< folds during and after the stream that this process made
   uint64_t pending = 0;  ///< acked rows that are not folded yet, of all clients
+  /// What became of the rows is summed over the folds; false leaves it out, where they took rows of
+  /// others too and nobody can tell whose are whose.
+  bool ends_known = true;
+  Status fold_error;  ///< why the fold at the end, which was asked for, was not made
   double elapsed_s = 0;
 };
+
+/// Fill in what `ingest` tells of the rows of a stream that began at `before`: folds, pending rows,
+/// and whether the stream was alone with the graph (it acked all rows that came, and none waited).
+void TakeEnds(const graph::StreamIngest& ingest, const graph::IngestCounts& before,
+              IngestOutcome* outcome);
 
 boost::json::object ToJson(const IngestOutcome& outcome);
 boost::json::object ToJson(const graph::FoldReport& report);

@@ -3,6 +3,7 @@
 /// what may: folds, queries, status. Routes and bodies: docs/http.md.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
