@@ -63,6 +63,11 @@ int RunServer(int argc, char** argv) {
   app.add_option("--queries", options.queries, "queries that run at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  int64_t stream_idle_s = options.stream_idle.count();
+  app.add_option("--stream-idle", stream_idle_s,
+                 "seconds without a byte after which a stream is ended")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{1}, int64_t{31'536'000}));
   app.add_flag(
       "--unauthenticated", unauthenticated,
       "let anybody who reaches the address read and write (needed: there are no tokens yet)");
@@ -79,6 +84,7 @@ int RunServer(int argc, char** argv) {
                         "this release has no tokens: anybody who reaches the address can read and "
                         "write. Say --unauthenticated to accept that"));
   }
+  options.stream_idle = std::chrono::seconds(stream_idle_s);
   Status status = ParseBind(bind, &options);
   status = status.ok() ? ParseGraphs(graphs, &options) : status;
   if (!status.ok()) {

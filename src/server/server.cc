@@ -179,6 +179,7 @@ Server::~Server() {
 
 Result<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   auto impl = std::make_unique<Impl>();
+  impl->shared->stream_idle = options.stream_idle;
   OG_RETURN_NOT_OK(impl->Bind(options));
   OG_RETURN_NOT_OK(impl->OpenGraphs(options));
   impl->Run(options);
@@ -204,9 +205,10 @@ Status Server::Stop() {
       return Status::OK();
     }
     impl_->stopped = true;
+    // Before the list is taken: a session that is not on it sees the flag when it starts.
+    impl_->shared->stopping = true;
     sessions = impl_->sessions;
   }
-  impl_->shared->stopping = true;
   asio::post(impl_->io, [impl = impl_.get()] {
     boost::system::error_code ignored;
     impl->acceptor.close(ignored);

@@ -1,5 +1,9 @@
 #include "session.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
@@ -56,9 +60,25 @@ Status Stopping() {
                      "the server is stopping; send what was not done to it, or another, again");
 }
 
+Status Idle(std::chrono::seconds limit) {
+  return Deadline("http.idle", "no byte of the stream came for " + std::to_string(limit.count()) +
+                                   " s: send the lines that were not acked in a new one");
+}
+
 Status Busy(std::string_view what) {
   return Exhausted("server.busy", "too many " + std::string(what) +
                                       " wait already; send the request again in a second");
+}
+
+/// Let the kernel find out whether a quiet peer still exists: after a minute, then four times.
+void KeepAlive(int socket) {
+  const auto set = [socket](int level, int name, int value) {
+    (void)::setsockopt(socket, level, name, &value, sizeof(value));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 15);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
 }
 
 /// Border: nothing thrown by a library below leaves a thread.
@@ -77,18 +97,27 @@ Session::Session(asio::ip::tcp::socket&& socket, std::shared_ptr<Shared> shared)
     : stream_(std::move(socket)),
       shared_(std::move(shared)),
       chunk_(kChunkBytes),
-      retry_(stream_.get_executor()) {}
+      timer_(stream_.get_executor()) {}
 
 void Session::Start() {
   beast::error_code ignored;
   stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  KeepAlive(stream_.socket().native_handle());
   asio::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->ReadHeader(); });
 }
 
 void Session::OnStop() {
   asio::post(stream_.get_executor(), [self = shared_from_this()] {
-    if (self->reading_header_) {
-      self->Close();
+    switch (self->reading_) {
+      case Reading::kNothing:  // what comes next looks at the flag
+        return;
+      case Reading::kHeader:
+        self->Close();
+        return;
+      case Reading::kBody:
+      case Reading::kStream:
+        self->stream_.cancel();
+        return;
     }
   });
 }
@@ -111,7 +140,7 @@ void Session::ReadHeader() {
   parser_->header_limit(kHeaderBytesMax);
   parser_->body_limit(boost::none);
   answered_ = false;
-  reading_header_ = true;
+  reading_ = Reading::kHeader;
   if (shared_->stopping.load()) {
     Close();
     return;
@@ -123,7 +152,7 @@ void Session::ReadHeader() {
 }
 
 void Session::OnHeader(beast::error_code error) {
-  reading_header_ = false;
+  reading_ = Reading::kNothing;
   if (error == http::error::end_of_stream || error == asio::error::operation_aborted ||
       error == beast::error::timeout) {
     Close();
@@ -184,6 +213,7 @@ void Session::ReadWholeBody() {
   parser_->get().body().data = chunk_.data();
   parser_->get().body().size = chunk_.size();
   stream_.expires_after(kBodyTimeout);
+  reading_ = Reading::kBody;
   http::async_read_some(stream_, buffer_, *parser_,
                         [self = shared_from_this()](beast::error_code error, size_t bytes) {
                           self->OnWholeBody(error, bytes);
@@ -191,6 +221,12 @@ void Session::ReadWholeBody() {
 }
 
 void Session::OnWholeBody(beast::error_code error, size_t /*bytes*/) {
+  reading_ = Reading::kNothing;
+  if (error == asio::error::operation_aborted && shared_->stopping.load()) {
+    keep_alive_ = false;
+    AnswerError(Stopping());
+    return;
+  }
   if (error.failed() && error != http::error::need_buffer) {
     Close();
     return;
@@ -375,19 +411,39 @@ void Session::ReadIngestChunk() {
   }
   parser_->get().body().data = chunk_.data();
   parser_->get().body().size = chunk_.size();
-  stream_.expires_after(kBodyTimeout);
+  reading_ = Reading::kStream;
+  WatchIdle();
   http::async_read_some(stream_, buffer_, *parser_,
                         [self = shared_from_this()](beast::error_code error, size_t bytes) {
                           self->OnIngestChunk(error, bytes);
                         });
 }
 
+/// A quiet stream is in order. The stream's own timeout would close the socket, and with it the way
+/// of the summary.
+void Session::WatchIdle() {
+  stream_.expires_never();
+  idle_ = false;
+  timer_.expires_after(shared_->stream_idle);
+  timer_.async_wait([self = shared_from_this(), read = ++reads_](beast::error_code error) {
+    if (!error.failed() && self->reading_ == Reading::kStream && self->reads_ == read) {
+      self->idle_ = true;
+      self->stream_.cancel();
+    }
+  });
+}
+
 void Session::OnIngestChunk(beast::error_code error, size_t /*bytes*/) {
+  reading_ = Reading::kNothing;
+  timer_.cancel();
   chunk_bytes_ = chunk_.size() - parser_->get().body().size;
   if (error.failed() && error != http::error::need_buffer) {
-    // The client is gone: what it sent whole is settled all the same, nobody is left to be told.
+    // Whatever ends the bytes, what came whole is settled and told; a client that is gone does not
+    // hear it.
     chunk_bytes_ = 0;
-    EndIngest(Cancelled("http.disconnected", "the client went away"));
+    EndIngest(idle_                      ? Idle(shared_->stream_idle)
+              : shared_->stopping.load() ? Stopping()
+                                         : Cancelled("http.disconnected", "the client went away"));
     return;
   }
   waited_ = runtime::Duration(0);
@@ -406,14 +462,18 @@ void Session::PushChunk() {
                                                        : ReadIngestChunk();
       return;
     }
+    if (CodeOf(pushed) == "ingest.backpressure" && shared_->stopping.load()) {
+      EndIngest(Stopping());
+      return;
+    }
     if (CodeOf(pushed) != "ingest.backpressure" || waited_ >= kRetryFor) {
       EndIngest(pushed);
       return;
     }
     // A full log slows this client down: nothing of the chunk was taken, it is pushed again.
     waited_ += kRetryEvery;
-    retry_.expires_after(kRetryEvery);
-    retry_.async_wait([self = shared_from_this()](beast::error_code) { self->PushChunk(); });
+    timer_.expires_after(kRetryEvery);
+    timer_.async_wait([self = shared_from_this()](beast::error_code) { self->PushChunk(); });
   });
 }
 

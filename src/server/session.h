@@ -35,6 +35,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void OnStop();
 
  private:
+  /// What the session waits for from its client; OnStop() cuts such waits short.
+  enum class Reading : uint8_t { kNothing, kHeader, kBody, kStream };
   using Parser = boost::beast::http::request_parser<boost::beast::http::buffer_body>;
   using Response = boost::beast::http::response<boost::beast::http::string_body>;
 
@@ -52,6 +54,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void StartIngest();
   void ReadIngestChunk();
   void OnIngestChunk(boost::beast::error_code error, size_t bytes);
+  void WatchIdle();
   void PushChunk();
   void EndIngest(Status ended);
   void FinishIngest();
@@ -82,16 +85,18 @@ class Session : public std::enable_shared_from_this<Session> {
   std::vector<char> chunk_;
   size_t chunk_bytes_ = 0;  ///< bytes of chunk_ that are not pushed yet
   std::string body_;
-  boost::asio::steady_timer retry_;
-  runtime::Duration waited_{0};   ///< how long the present chunk has been refused
-  runtime::Duration started_{0};  ///< of the stream
+  boost::asio::steady_timer timer_;  ///< of the next push, or of a read of stream bytes
+  runtime::Duration waited_{0};      ///< how long the present chunk has been refused
+  runtime::Duration started_{0};     ///< of the stream
   std::unique_ptr<graph::IngestSession> ingest_;
   graph::StreamIngest* streams_ = nullptr;  ///< of engine_
   graph::IngestCounts began_;               ///< when the stream began
   bool stop_on_error_ = false;
   Status ended_;          ///< why the stream ended early
   size_t discarded_ = 0;  ///< bytes that came after the last answer
-  bool reading_header_ = false;
+  Reading reading_ = Reading::kNothing;
+  uint64_t reads_ = 0;     ///< of stream bytes; tells the timer of one read from the next
+  bool idle_ = false;      ///< the last of them took too long
   bool answered_ = false;  ///< the present request
   bool keep_alive_ = true;
 };

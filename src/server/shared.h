@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,7 +23,8 @@ struct Shared {
   // One queue for each kind of work, with threads of its own: none waits behind another kind.
   WorkQueue folds{1024};
   WorkQueue queries{16};
-  WorkQueue lookups{64};  ///< status: reads, which wait for no fold
+  WorkQueue lookups{64};                ///< status: reads, which wait for no fold
+  std::chrono::seconds stream_idle{0};  ///< ServerOptions
   std::atomic<bool> stopping{false};
 
   /// Errors: kNotFound (`server.unknown_graph`), naming those that exist.

@@ -58,6 +58,9 @@ class Server:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self):
         self.process.communicate(timeout=60)
         return self.process.returncode
 

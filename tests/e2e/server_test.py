@@ -3,6 +3,7 @@ import http.client
 import json
 import pathlib
 import select
+import signal
 import socket
 import threading
 import unittest
@@ -271,19 +272,29 @@ class HttpSurface(Case):
 
     def test_a_stop_settles_a_stream_in_flight(self):
         with Server(self.graph) as server:
-            connection = http.client.HTTPConnection(server.address, timeout=60)
-            connection.putrequest("POST", "/graphs/g/ingest")
-            connection.putheader("Content-Type", "application/x-ndjson")
-            connection.putheader("Content-Length", "1000000")
-            connection.endheaders()
-            connection.send((person("a") + "\n").encode())
-            while server.request("GET", "/graphs/g/ingest/status")[1]["acked"] < 1:
-                pass
-            # The client goes away in mid-stream; what it sent whole is in the graph.
-            connection.close()
-            self.assertEqual(server.stop(), 0)
+            stream = self.open_stream(server)
+            stream.sendall((person("a") + "\n" + person("b")).encode())
+            gone = self.open_stream(server)
+            gone.sendall((person("c") + "\n").encode())
+            half = self.send(server, "POST /graphs/g/query", "{", {"Content-Length": 100})
+            self.wait_for(server, acked=2)
+            gone.close()
+            server.process.send_signal(signal.SIGTERM)
+            # The client keeps its side open, waits for more, and is told; its unfinished line is taken.
+            status, answer = self.answer_of(stream)
+            self.assertEqual((status, answer["code"], answer["retry"]), (503, "server.stopping", "never"))
+            self.assertEqual((answer["summary"]["acked"], answer["summary"]["refused"]), (2, 0))
+            self.assertEqual(self.answer_of(half)[0], 503)
+            self.assertEqual(server.wait(), 0)
         self.omnigraph("ingest", "fold", "--store", self.graph)
-        self.assertEqual([row["id"] for row in self.rows("Person")], ["a"])
+        self.assertEqual(sorted(row["id"] for row in self.rows("Person")), ["a", "b", "c"])
+
+    def test_a_quiet_stream_ends_with_its_summary(self):
+        with Server(self.graph, options=("--stream-idle", "1")) as server:
+            stream = self.open_stream(server)
+            stream.sendall((person("a") + "\n").encode())
+            status, answer = self.answer_of(stream)
+            self.assertEqual((status, answer["code"], answer["retry"], answer["summary"]["acked"]), (504, "http.idle", "never", 1))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ struct ServerOptions {
   uint16_t port = 8080;  ///< 0: any free one
   int workers = 2;       ///< threads that run sessions: sockets, parsing, acks
   int queries = 4;       ///< queries that run at a time; 16 more wait, further ones are refused
+  /// A stream of which no byte comes for so long ends, with its summary. Peers that are gone are
+  /// found by TCP keepalive, within two minutes.
+  std::chrono::seconds stream_idle{3600};
   /// Graph id to URI. Ids are 1 to 64 ASCII letters, digits and hyphens.
   std::map<std::string, std::string> graphs;
   graph::IngestOptions ingest;
