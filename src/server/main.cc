@@ -63,6 +63,9 @@ int RunServer(int argc, char** argv) {
   app.add_option("--queries", options.queries, "queries that run at a time")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
+  app.add_option("--connections", options.connections, "connections at a time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100'000));
   int64_t stream_idle_s = options.stream_idle.count();
   app.add_option("--stream-idle", stream_idle_s,
                  "seconds without a byte after which a stream is ended")

@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <csignal>
 #include <set>
@@ -25,6 +26,10 @@ constexpr std::chrono::seconds kDrainFor{25};
 /// Folds of one graph run one after the other; a second thread serves a second graph.
 constexpr int kFoldThreads = 2;
 constexpr int kLookupThreads = 1;
+/// Connections beyond the limit that are told so at a time; more are closed without a word.
+constexpr size_t kRefusalsMax = 32;
+/// What makes an accept fail (no descriptor is left) is not over at once.
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
 bool IsGraphId(const std::string& id) {
   const auto allowed = [](char c) {
@@ -53,7 +58,10 @@ struct Server::Impl {
   asio::io_context io;
   /// Keeps the session threads while the only sessions left wait for work done elsewhere.
   asio::executor_work_guard<asio::io_context::executor_type> until_stopped{io.get_executor()};
-  tcp::acceptor acceptor{io};
+  asio::strand<asio::io_context::executor_type> accepting{io.get_executor()};
+  tcp::acceptor acceptor{accepting};
+  asio::steady_timer accept_pause{accepting};
+  size_t connections_max = 0;
   asio::signal_set signals{io, SIGINT, SIGTERM};
   std::string address;
   std::vector<runtime::Thread> workers;
@@ -69,6 +77,7 @@ struct Server::Impl {
   void Run(const ServerOptions& options);
   void StartThreads(const std::string& name, int count, WorkQueue* queue);
   void Accept();
+  void Admit(tcp::socket socket);
   bool AnySession();
 };
 
@@ -118,24 +127,39 @@ Status Server::Impl::OpenGraphs(const ServerOptions& options) {
 }
 
 void Server::Impl::Accept() {
-  acceptor.async_accept(
-      asio::make_strand(io), [this](boost::system::error_code error, tcp::socket socket) {
-        if (error.failed()) {
-          if (error == asio::error::operation_aborted) {
-            return;
-          }
-          Accept();
-          return;
-        }
-        auto session = std::make_shared<Session>(std::move(socket), shared);
-        {
-          const runtime::MutexLock lock(mutex);
-          std::erase_if(sessions, [](const std::weak_ptr<Session>& old) { return old.expired(); });
-          sessions.push_back(session);
-        }
-        session->Start();
-        Accept();
-      });
+  acceptor.async_accept(asio::make_strand(io),
+                        [this](boost::system::error_code error, tcp::socket socket) {
+                          if (!acceptor.is_open()) {
+                            return;
+                          }
+                          if (!error.failed()) {
+                            Admit(std::move(socket));
+                            Accept();
+                            return;
+                          }
+                          accept_pause.expires_after(kAcceptPause);
+                          accept_pause.async_wait([this](boost::system::error_code ended) {
+                            if (!ended.failed()) {
+                              Accept();
+                            }
+                          });
+                        });
+}
+
+void Server::Impl::Admit(tcp::socket socket) {
+  std::shared_ptr<Session> session;
+  bool refused = false;
+  {
+    const runtime::MutexLock lock(mutex);
+    std::erase_if(sessions, [](const std::weak_ptr<Session>& old) { return old.expired(); });
+    refused = sessions.size() >= connections_max;
+    if (sessions.size() >= connections_max + kRefusalsMax) {
+      return;
+    }
+    session = std::make_shared<Session>(std::move(socket), shared);
+    sessions.push_back(session);
+  }
+  refused ? session->StartRefusing() : session->Start();
 }
 
 void Server::Impl::Run(const ServerOptions& options) {
@@ -146,7 +170,7 @@ void Server::Impl::Run(const ServerOptions& options) {
       changed.NotifyAll();
     }
   });
-  Accept();
+  asio::post(accepting, [this] { Accept(); });
   for (int i = 0; i < options.workers; ++i) {
     workers.push_back(runtime::Thread::Start("http-" + std::to_string(i), [this] { io.run(); }));
   }
@@ -179,6 +203,7 @@ Server::~Server() {
 
 Result<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   auto impl = std::make_unique<Impl>();
+  impl->connections_max = static_cast<size_t>(options.connections);
   impl->shared->stream_idle = options.stream_idle;
   OG_RETURN_NOT_OK(impl->Bind(options));
   OG_RETURN_NOT_OK(impl->OpenGraphs(options));
@@ -209,9 +234,10 @@ Status Server::Stop() {
     impl_->shared->stopping = true;
     sessions = impl_->sessions;
   }
-  asio::post(impl_->io, [impl = impl_.get()] {
+  asio::post(impl_->accepting, [impl = impl_.get()] {
     boost::system::error_code ignored;
     impl->acceptor.close(ignored);
+    impl->accept_pause.cancel();
     impl->signals.cancel(ignored);
   });
   for (const std::weak_ptr<Session>& session : sessions) {

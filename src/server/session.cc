@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
@@ -33,6 +34,7 @@ constexpr std::chrono::seconds kRetryFor{30};
 constexpr int kRetryAfterSeconds = 1;
 /// How long, and how much, a client that was answered early may still send.
 constexpr std::chrono::seconds kLingerFor{5};
+constexpr size_t kLingerChunkBytes = size_t{16} << 10;
 constexpr size_t kLingerBytesMax = size_t{64} << 20;
 
 std::string_view ContentTypeOf(query::OutputFormat format) {
@@ -94,16 +96,22 @@ T Guarded(const std::function<T()>& work) {
 }  // namespace
 
 Session::Session(asio::ip::tcp::socket&& socket, std::shared_ptr<Shared> shared)
-    : stream_(std::move(socket)),
-      shared_(std::move(shared)),
-      chunk_(kChunkBytes),
-      timer_(stream_.get_executor()) {}
+    : stream_(std::move(socket)), shared_(std::move(shared)), timer_(stream_.get_executor()) {}
 
 void Session::Start() {
   beast::error_code ignored;
   stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
   KeepAlive(stream_.socket().native_handle());
   asio::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->ReadHeader(); });
+}
+
+void Session::StartRefusing() {
+  asio::dispatch(stream_.get_executor(), [self = shared_from_this()] {
+    self->keep_alive_ = false;
+    self->AnswerError(Unavailable("server.too_many_connections",
+                                  "this server has as many connections as it takes; close some, or "
+                                  "come again in a second"));
+  });
 }
 
 void Session::OnStop() {
@@ -210,8 +218,7 @@ void Session::ReadWholeBody() {
     OnWholeBody({}, 0);
     return;
   }
-  parser_->get().body().data = chunk_.data();
-  parser_->get().body().size = chunk_.size();
+  OfferChunk();
   stream_.expires_after(kBodyTimeout);
   reading_ = Reading::kBody;
   http::async_read_some(stream_, buffer_, *parser_,
@@ -232,7 +239,7 @@ void Session::OnWholeBody(beast::error_code error, size_t /*bytes*/) {
     return;
   }
   if (parser_->get().body().data != nullptr) {
-    body_.append(chunk_.data(), chunk_.size() - parser_->get().body().size);
+    body_.append(chunk_.get(), chunk_size_ - parser_->get().body().size);
     parser_->get().body().data = nullptr;
   }
   if (body_.size() > kQueryBodyBytesMax) {
@@ -400,6 +407,17 @@ void Session::StartIngest() {
   ReadIngestChunk();
 }
 
+/// Let the parser write to the chunk, which a request has from its first body byte to its answer.
+void Session::OfferChunk() {
+  if (chunk_ == nullptr) {
+    const uint64_t length = parser_->content_length().value_or(kChunkBytes);
+    chunk_size_ = static_cast<size_t>(std::min<uint64_t>(length, kChunkBytes));
+    chunk_ = std::make_unique_for_overwrite<char[]>(chunk_size_);
+  }
+  parser_->get().body().data = chunk_.get();
+  parser_->get().body().size = chunk_size_;
+}
+
 void Session::ReadIngestChunk() {
   if (parser_->is_done()) {
     EndIngest(Status::OK());
@@ -409,8 +427,7 @@ void Session::ReadIngestChunk() {
     EndIngest(Stopping());
     return;
   }
-  parser_->get().body().data = chunk_.data();
-  parser_->get().body().size = chunk_.size();
+  OfferChunk();
   reading_ = Reading::kStream;
   WatchIdle();
   http::async_read_some(stream_, buffer_, *parser_,
@@ -436,7 +453,7 @@ void Session::WatchIdle() {
 void Session::OnIngestChunk(beast::error_code error, size_t /*bytes*/) {
   reading_ = Reading::kNothing;
   timer_.cancel();
-  chunk_bytes_ = chunk_.size() - parser_->get().body().size;
+  chunk_bytes_ = chunk_size_ - parser_->get().body().size;
   if (error.failed() && error != http::error::need_buffer) {
     // Whatever ends the bytes, what came whole is settled and told; a client that is gone does not
     // hear it.
@@ -454,7 +471,7 @@ void Session::PushChunk() {
   Guard([this] {
     const Status pushed = chunk_bytes_ == 0
                               ? Status::OK()
-                              : ingest_->Push(std::string_view(chunk_.data(), chunk_bytes_));
+                              : ingest_->Push(std::string_view(chunk_.get(), chunk_bytes_));
     if (pushed.ok()) {
       // on_error=stop: the refused line tells why the stream ends here; wherever chunks end, no
       // more is read.
@@ -539,6 +556,7 @@ void Session::AnswerError(const Status& status) {
 void Session::Answer(http::status status, std::string body, std::string content_type, bool again) {
   OG_CHECK(!answered_);
   answered_ = true;
+  chunk_.reset();
   response_ = Response(status, 11);
   response_.set(http::field::server, "omnigraph/" OMNIGRAPH_VERSION);
   response_.set(http::field::content_type, content_type);
@@ -576,13 +594,14 @@ void Session::Linger() {
   beast::error_code ignored;
   stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   buffer_.clear();
+  chunk_ = std::make_unique_for_overwrite<char[]>(kLingerChunkBytes);
   discarded_ = 0;
   stream_.expires_after(kLingerFor);
   Discard();
 }
 
 void Session::Discard() {
-  stream_.async_read_some(asio::buffer(chunk_),
+  stream_.async_read_some(asio::buffer(chunk_.get(), kLingerChunkBytes),
                           [self = shared_from_this()](beast::error_code error, size_t bytes) {
                             self->discarded_ += bytes;
                             if (error.failed() || self->discarded_ > kLingerBytesMax) {

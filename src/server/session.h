@@ -16,7 +16,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "omnigraph/engine/json.h"
 #include "route.h"
@@ -30,6 +29,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(boost::asio::ip::tcp::socket&& socket, std::shared_ptr<Shared> shared);
 
   void Start();
+  /// Instead: answer that there are too many connections, and close.
+  void StartRefusing();
   /// Called on a stop, from any thread: an idle connection closes, a stream ends early and is told
   /// so.
   void OnStop();
@@ -52,6 +53,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Streams.
   void StartIngest();
+  void OfferChunk();
   void ReadIngestChunk();
   void OnIngestChunk(boost::beast::error_code error, size_t bytes);
   void WatchIdle();
@@ -82,7 +84,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Response response_;
   Route route_;
   std::shared_ptr<engine::Engine> engine_;
-  std::vector<char> chunk_;
+  std::unique_ptr<char[]> chunk_;
+  size_t chunk_size_ = 0;
   size_t chunk_bytes_ = 0;  ///< bytes of chunk_ that are not pushed yet
   std::string body_;
   boost::asio::steady_timer timer_;  ///< of the next push, or of a read of stream bytes

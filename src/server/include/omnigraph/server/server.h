@@ -20,6 +20,9 @@ struct ServerOptions {
   uint16_t port = 8080;  ///< 0: any free one
   int workers = 2;       ///< threads that run sessions: sockets, parsing, acks
   int queries = 4;       ///< queries that run at a time; 16 more wait, further ones are refused
+  /// Connections at a time; further ones are answered `server.too_many_connections`. One costs a
+  /// descriptor and, while it streams, half a MiB.
+  int connections = 512;
   /// A stream of which no byte comes for so long ends, with its summary. Peers that are gone are
   /// found by TCP keepalive, within two minutes.
   std::chrono::seconds stream_idle{3600};
