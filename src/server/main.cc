@@ -17,16 +17,21 @@ int Fail(const Status& status) {
   return ErrorKindInfo(KindOf(status)).exit_code;
 }
 
+/// `ADDRESS:PORT`; an IPv6 address stands in brackets, as in a URL.
 Status ParseBind(const std::string& bind, ServerOptions* options) {
   const size_t colon = bind.rfind(':');
   const std::string port = colon == std::string::npos ? std::string() : bind.substr(colon + 1);
   const bool digits = !port.empty() && port.size() <= 5 &&
                       port.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits || std::stoul(port) > 65535) {
-    return Invalid("server.bind",
-                   "--bind takes ADDRESS:PORT, such as 127.0.0.1:8080; got '" + bind + "'");
+  std::string host = bind.substr(0, colon == std::string::npos ? 0 : colon);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  const bool bare_v6 = !bracketed && host.find(':') != std::string::npos;
+  if (!digits || std::stoul(port) > 65535 || bare_v6) {
+    return Invalid(
+        "server.bind",
+        "--bind takes ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080; got '" + bind + "'");
   }
-  options->host = bind.substr(0, colon);
+  options->host = bracketed ? host.substr(1, host.size() - 2) : std::move(host);
   options->port = static_cast<uint16_t>(std::stoul(port));
   return Status::OK();
 }
@@ -57,6 +62,9 @@ int RunServer(int argc, char** argv) {
   app.add_option("--graph", graphs, "ID=PATH of a graph to serve (repeatable)")->required();
   app.add_option("--bind", bind, "address and port; port 0 takes a free one")
       ->capture_default_str();
+  app.add_option("--advertise", options.advertise,
+                 "URL at which other hosts reach this server (default: the bound address, or the "
+                 "host's name if that is all of them)");
   app.add_option("--workers", options.workers, "threads for connections")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));

@@ -13,6 +13,7 @@
 
 #include "omnigraph/runtime/future.h"
 #include "omnigraph/runtime/mutex.h"
+#include "omnigraph/runtime/process.h"
 #include "omnigraph/runtime/thread.h"
 #include "session.h"
 #include "shared.h"
@@ -36,6 +37,11 @@ bool IsGraphId(const std::string& id) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
   };
   return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), allowed);
+}
+
+std::string HostAndPort(const asio::ip::address& host, uint16_t port) {
+  const std::string text = host.to_string();
+  return (host.is_v6() ? "[" + text + "]" : text) + ":" + std::to_string(port);
 }
 
 }  // namespace
@@ -64,6 +70,7 @@ struct Server::Impl {
   size_t connections_max = 0;
   asio::signal_set signals{io, SIGINT, SIGTERM};
   std::string address;
+  std::string advertised;
   std::vector<runtime::Thread> workers;
   std::vector<runtime::Thread> blocking;
   runtime::Mutex mutex;
@@ -88,7 +95,7 @@ Status Server::Impl::Bind(const ServerOptions& options) {
     return Invalid("server.bind", "'" + options.host + "' is not an IP address to bind to");
   }
   const tcp::endpoint endpoint(host, options.port);
-  const std::string wanted = options.host + ":" + std::to_string(options.port);
+  const std::string wanted = HostAndPort(host, options.port);
   acceptor.open(endpoint.protocol(), error);
   acceptor.set_option(asio::socket_base::reuse_address(true), error);
   acceptor.bind(endpoint, error);
@@ -102,7 +109,17 @@ Status Server::Impl::Bind(const ServerOptions& options) {
   if (error.failed()) {
     return Invalid("server.bind", "cannot bind to " + wanted + ": " + error.message());
   }
-  address = options.host + ":" + std::to_string(acceptor.local_endpoint().port());
+  const uint16_t port = acceptor.local_endpoint().port();
+  address = HostAndPort(host, port);
+  advertised = options.advertise;
+  if (advertised.empty()) {
+    advertised =
+        "http://" +
+        (host.is_unspecified() ? runtime::HostName() + ":" + std::to_string(port) : address);
+  } else if (!advertised.starts_with("http://") && !advertised.starts_with("https://")) {
+    return Invalid("server.advertise",
+                   "--advertise takes a URL, such as http://db1:8080; got '" + advertised + "'");
+  }
   return Status::OK();
 }
 
@@ -117,7 +134,7 @@ Status Server::Impl::OpenGraphs(const ServerOptions& options) {
     }
     engine::EngineOptions engine;
     engine.ingest = options.ingest;
-    engine.ingest.address = "http://" + address;
+    engine.ingest.address = advertised;
     // A full log slows a session down by a timer, never a worker by a wait.
     engine.ingest.wait_max = std::chrono::milliseconds(0);
     OG_ASSIGN_OR_RETURN(shared->graphs[id], engine::Engine::Open(uri, std::move(engine)));

@@ -268,6 +268,36 @@ class HttpSurface(Case):
             self.assertIn("exit 6", str(caught.exception))
             self.assertIn("in use", str(caught.exception))
 
+    def test_addresses_are_told_as_others_can_use_them(self):
+        host = socket.gethostname()
+        for bind, options, listens, told in (
+                ("0.0.0.0:0", (), "0.0.0.0:", f"http://{host}:"),
+                ("0.0.0.0:0", ("--advertise", "http://db.example:80"), "0.0.0.0:", "http://db.example:80"),
+                ("[::1]:0", (), "[::1]:", "http://[::1]:")):
+            if "::" in bind and not self.has_ipv6():
+                continue
+            with Server(self.graph, bind=bind, options=options) as server:
+                self.assertTrue(server.address.startswith(listens), server.address)
+                server.ingest([person("a")])
+                shards = server.request("GET", "/graphs/g/ingest/status")[1]["shards"]
+                addresses = [shard["address"] for shard in shards if shard["type"] == "Person"]
+                self.assertTrue(addresses[0].startswith(told), addresses)
+                done = self.run_omnigraph("ingest", "--stream", "--store", self.graph, stdin=person("b") + "\n")
+                self.assertIn(told, done.stderr.decode())
+                self.assertIn("acked", self.omnigraph("ingest", "status", "--server", server.url))
+        for bind, options in (("::1:8080", ()), ("[::1]", ()), ("127.0.0.1:0", ("--advertise", "db.example"))):
+            with self.assertRaises(RuntimeError) as caught:
+                Server(self.graph, bind=bind, options=options)
+            self.assertIn("exit 2", str(caught.exception))
+
+    def has_ipv6(self):
+        try:
+            with socket.socket(socket.AF_INET6) as probe:
+                probe.bind(("::1", 0))
+            return True
+        except OSError:
+            return False
+
     def test_a_stop_settles_a_stream_in_flight(self):
         with Server(self.graph) as server:
             stream = self.open_stream(server)

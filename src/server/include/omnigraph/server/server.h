@@ -16,10 +16,13 @@ namespace omnigraph::server {
 
 /// Settings of one Server.
 struct ServerOptions {
-  std::string host = "127.0.0.1";
-  uint16_t port = 8080;  ///< 0: any free one
-  int workers = 2;       ///< threads that run sessions: sockets, parsing, acks
-  int queries = 4;       ///< queries that run at a time; 16 more wait, further ones are refused
+  std::string host = "127.0.0.1";  ///< an IP address; IPv6 without brackets
+  uint16_t port = 8080;            ///< 0: any free one
+  int workers = 2;                 ///< threads that run sessions: sockets, parsing, acks
+  int queries = 4;  ///< queries that run at a time; 16 more wait, further ones are refused
+  /// The URL that processes which come for our shards are told (S9). Empty: the bound address, or
+  /// the host's name where that is the wildcard.
+  std::string advertise;
   /// Connections at a time; further ones are answered `server.too_many_connections`. One costs a
   /// descriptor and, while it streams, half a MiB.
   int connections = 512;
@@ -34,15 +37,15 @@ struct ServerOptions {
 /// Thread-safe.
 class Server {
  public:
-  /// Open the graphs, bind, start the workers. Shards with pending rows and no living owner are
-  /// claimed.
+  /// Bind (the address is told to others with the shards), open the graphs, start the threads.
+  /// Shards with pending rows and no living owner are claimed.
   ///
-  /// Errors: kInvalid (`server.graph_id`, `server.bind`), kUnavailable (`server.address_in_use`),
-  /// those of engine::Engine::Open.
+  /// Errors: kInvalid (`server.graph_id`, `server.bind`, `server.advertise`), kUnavailable
+  /// (`server.address_in_use`), those of engine::Engine::Open.
   static Result<std::unique_ptr<Server>> Start(ServerOptions options);
   ~Server();
 
-  /// The bound address, `host:port`.
+  /// The bound address, `host:port`, with brackets around IPv6.
   std::string address() const;
   /// Wait for SIGINT or SIGTERM.
   void WaitForSignal();
