@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "enrol.h"
@@ -336,13 +337,11 @@ std::vector<FoldReport> IngestCore::TakeReports() {
 
 std::vector<FoldReport> IngestCore::ReportsAfter(uint64_t sequence) const {
   runtime::MutexLock lock(mutex_);
-  std::vector<FoldReport> out;
-  for (const FoldReport& report : reports_) {
-    if (report.sequence > sequence) {
-      out.push_back(report);
-    }
+  auto first = reports_.end();  // sequence numbers ascend
+  while (first != reports_.begin() && std::prev(first)->sequence > sequence) {
+    --first;
   }
-  return out;
+  return {first, reports_.end()};
 }
 
 void IngestCore::FillStatus(IngestStatus* status) const {
