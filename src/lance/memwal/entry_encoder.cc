@@ -4,7 +4,6 @@
 #include <arrow/ipc/dictionary.h>
 #include <arrow/ipc/options.h>
 #include <arrow/ipc/writer.h>
-#include <arrow/util/byte_size.h>
 #include <arrow/util/key_value_metadata.h>
 #include <fmt/format.h>
 
@@ -186,11 +185,6 @@ std::shared_ptr<arrow::Schema> EntrySchema(const arrow::Schema& base) {
   fields.push_back(
       arrow::field(std::string(kTombstoneColumn), arrow::boolean(), /*nullable=*/false));
   return arrow::schema(std::move(fields), base.metadata());
-}
-
-int64_t EstimateEntryBytes(const arrow::RecordBatch& batch) {
-  const Result<int64_t> size = arrow::util::ReferencedBufferSize(batch);
-  return size.ok() ? *size : arrow::util::TotalBufferSize(batch);
 }
 
 std::vector<std::shared_ptr<arrow::RecordBatch>> SplitForEntries(
