@@ -1,5 +1,5 @@
 /// \file
-/// Admitted rows of one type, growing column by column in Arrow builders.
+/// Admitted rows of one type, growing column by column.
 #pragma once
 
 #include <arrow/type_fwd.h>
@@ -26,7 +26,7 @@ struct RowBatch {
   std::vector<uint8_t> minted;
 };
 
-/// Builders for one type's rows. Thread-compatible.
+/// The rows of one type that are not taken yet. Keeps its memory from batch to batch. Thread-compatible.
 class TypeRows {
  public:
   explicit TypeRows(const schema::TypeDef& type);
