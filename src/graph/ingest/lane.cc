@@ -37,7 +37,7 @@ Result<std::shared_ptr<Lane>> Lane::Claim(Graph& graph, const TableState& table,
   lance::ClaimOptions options;
   options.registry = std::move(registry);
   options.published = lane->state().folded;
-  options.on_entry = [raw = lane.get()](const lance::LogEntry& entry) { raw->OnEntry(entry); };
+  options.on_entry = [raw = lane.get()](lance::LogEntry entry) { raw->OnEntry(std::move(entry)); };
   const lance::EntryVisitor replay = [raw = lane.get()](const lance::LogEntry& entry) {
     raw->OnEntry(entry);
     return Status::OK();
@@ -52,26 +52,24 @@ Result<std::shared_ptr<Lane>> Lane::Claim(Graph& graph, const TableState& table,
   return lane;
 }
 
-void Lane::OnEntry(const lance::LogEntry& entry) {
-  Pending pending;
-  pending.entry = entry;
-  pending.rows = entry.rows();
-  pending.bytes = static_cast<size_t>(entry.size_bytes);
-  pending.since = runtime::MonotonicNow();
-  pending.in_memory = backlog_->MayKeep(pending.bytes);
-  if (!pending.in_memory) {
-    pending.entry.batches.clear();  // W3: read back from the log
+void Lane::OnEntry(lance::LogEntry entry) {
+  const int64_t rows = entry.rows();
+  const size_t bytes = static_cast<size_t>(entry.size_bytes);
+  const bool in_memory = backlog_->MayKeep(bytes);
+  if (!in_memory) {
+    entry.batches.clear();  // W3: read back from the log
   }
-  const int64_t rows = pending.rows;
-  const size_t bytes = pending.bytes;
-  const bool in_memory = pending.in_memory;
   {
     runtime::MutexLock lock(mutex_);
     tip_ = std::max(tip_, entry.position);
     if (entry.is_sentinel || entry.position <= folded_) {
       return;  // nothing to fold in it
     }
-    pending_.push_back(std::move(pending));
+    pending_.push_back(Pending{.entry = std::move(entry),
+                               .rows = rows,
+                               .bytes = bytes,
+                               .in_memory = in_memory,
+                               .since = runtime::MonotonicNow()});
     pending_rows_ += rows;
     pending_bytes_ += bytes;
   }

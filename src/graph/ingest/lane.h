@@ -77,7 +77,7 @@ class Lane {
   };
 
   Lane(TableId table_id, std::string type_name, lance::ShardLocation location, Backlog* backlog);
-  void OnEntry(const lance::LogEntry& entry);
+  void OnEntry(lance::LogEntry entry);
 
   const TableId table_id_;
   const std::string type_name_;

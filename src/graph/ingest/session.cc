@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "omnigraph/lance/memwal/entry.h"
@@ -34,11 +35,6 @@ std::vector<lance::EntryRun> RunsOf(const std::vector<uint8_t>& minted, int64_t 
   return out;
 }
 
-/// Whether an append's callback has run.
-struct AckGate {
-  bool called = false;
-};
-
 AckEvent EventOf(const Result<lance::Receipt>& receipt, std::span<const int64_t> lines,
                  runtime::Duration since) {
   AckEvent out;
@@ -57,6 +53,18 @@ AckEvent EventOf(const Result<lance::Receipt>& receipt, std::span<const int64_t>
   out.outcome = unknown ? AckEvent::Outcome::kUnknown : AckEvent::Outcome::kFailed;
   out.status = receipt.status();
   return out;
+}
+
+/// Append again while the writer's queue is full, until `deadline`.
+template <typename Append>
+omnigraph::Status WhileQueueFull(runtime::Duration deadline, const Append& append) {
+  omnigraph::Status status = append();
+  while (!status.ok() && CodeOf(status) == "memwal.queue_full" &&
+         runtime::MonotonicNow() < deadline) {
+    runtime::SleepFor(kQueueFullPause);
+    status = append();
+  }
+  return status;
 }
 
 }  // namespace
@@ -144,41 +152,42 @@ omnigraph::Status Session::AppendSlice(Lane& lane, const std::shared_ptr<arrow::
                                        const write::RowBatch& rows, int64_t first) {
   const int64_t count = batch->num_rows();
   const size_t bytes = static_cast<size_t>(lance::EstimateEntryBytes(*batch));
-  std::vector<int64_t> lines(rows.lines.begin() + first, rows.lines.begin() + first + count);
+  const auto lines =
+      std::span(rows.lines).subspan(static_cast<size_t>(first), static_cast<size_t>(count));
   const runtime::Duration start = runtime::MonotonicNow();
   lance::AppendRequest request;
   request.batch = batch;
   request.schema_hash = schema_hash_;
   request.runs = RunsOf(rows.minted, first, count, ledger_->options().actor);
-  request.on_settled = [ledger = ledger_, backlog = &core_.backlog(), bytes,
-                        lines = std::move(lines), start](const Result<lance::Receipt>& receipt) {
-    backlog->Release(bytes);
-    ledger->Settled(EventOf(receipt, lines, start));
-  };
   core_.backlog().Add(bytes);
   ledger_->Submitted();
+  bool settled = false;
+  omnigraph::Status appended;
   if (ledger_->options().wait_for_acks) {
-    AckGate gate;
-    const lance::AppendCallback settle = request.on_settled;
-    request.on_settled = [settle, &gate](const Result<lance::Receipt>& receipt) {
-      gate.called = true;
-      settle(receipt);
+    // Settled by whichever thread writes the entry, while this one waits: nothing need be copied.
+    const auto settle = [&](const Result<lance::Receipt>& receipt) {
+      settled = true;
+      core_.backlog().Release(bytes);
+      ledger_->Settled(EventOf(receipt, lines, start));
     };
-    const Result<lance::Receipt> receipt = lane.writer().AppendAndWait(request);
-    if (!gate.called) {
-      settle(receipt);  // refused before it was queued
-    }
-    return receipt.status();
+    request.on_settled = std::ref(settle);
+    appended = WhileQueueFull(start + core_.options().wait_max,
+                              [&] { return lane.writer().AppendAndWait(request).status(); });
+  } else {
+    request.on_settled = [ledger = ledger_, backlog = &core_.backlog(), bytes,
+                          kept = std::vector<int64_t>(lines.begin(), lines.end()),
+                          start](const Result<lance::Receipt>& receipt) {
+      backlog->Release(bytes);
+      ledger->Settled(EventOf(receipt, kept, start));
+    };
+    appended = WhileQueueFull(start + core_.options().wait_max,
+                              [&] { return lane.writer().Append(request); });
   }
-  Status appended = lane.writer().Append(request);
-  while (!appended.ok() && CodeOf(appended) == "memwal.queue_full" &&
-         runtime::MonotonicNow() < start + core_.options().wait_max) {
-    runtime::SleepFor(kQueueFullPause);
-    appended = lane.writer().Append(request);
+  if (appended.ok() || settled) {
+    return appended;
   }
-  if (!appended.ok()) {
-    request.on_settled(appended);
-  }
+  core_.backlog().Release(bytes);
+  ledger_->Settled(EventOf(appended, lines, start));
   // Rows before these were taken: whoever pushes the chunk again would send them twice.
   return Is(appended, ErrorKind::kExhausted)
              ? Unavailable("ingest.queue_full",
@@ -193,7 +202,7 @@ omnigraph::Status Session::SubmitType(const schema::TypeDef& type, write::RowBat
     return lane.status();
   }
   const auto batch = arrow::RecordBatch::Make((*lane)->entry_schema(), rows.batch->num_rows(),
-                                              rows.batch->columns());
+                                              rows.batch->column_data());
   int64_t first = 0;
   for (const auto& slice : lance::SplitForEntries(batch)) {
     const Status appended = AppendSlice(**lane, slice, rows, first);

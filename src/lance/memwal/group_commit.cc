@@ -202,7 +202,7 @@ EntryOutcome GroupCommit::Write(const std::vector<Queued>& group) {
     }
     rows.batch = *std::move(all);
   }
-  return sink_(rows);
+  return sink_(std::move(rows));
 }
 
 // Deliver in log order; whoever comes while another delivers leaves its part to that one.
@@ -232,16 +232,17 @@ void GroupCommit::DeliverAll() {
   }
 }
 
-void GroupCommit::Deliver(const Delivery& delivery) {
+void GroupCommit::Deliver(Delivery& delivery) {
   const EntryOutcome& outcome = delivery.outcome;
+  const uint64_t epoch = outcome.entry.epoch;
+  const uint64_t position = outcome.entry.position;
   if (outcome.status.ok() && options_.on_entry) {
-    options_.on_entry(outcome.entry);
+    options_.on_entry(std::move(delivery.outcome.entry));
   }
   int64_t first_row = 0;
   for (const Queued& queued : delivery.group) {
     const int64_t rows = queued.request.batch->num_rows();
-    const Receipt receipt{options_.shard, outcome.entry.epoch, outcome.entry.position, first_row,
-                          rows};
+    const Receipt receipt{options_.shard, epoch, position, first_row, rows};
     const Result<Receipt> result =
         outcome.status.ok() ? Result<Receipt>(receipt) : Result<Receipt>(outcome.status);
     first_row += rows;
@@ -281,7 +282,8 @@ void GroupCommit::Stop(const Status& reason) {
   JoinThread();
 }
 
-// The thread leaves once it does not hold the turn; with nobody else inside, the queue is empty then.
+// The thread leaves once it does not hold the turn; with nobody else inside, the queue is empty
+// then.
 void GroupCommit::JoinThread() {
   {
     runtime::MutexLock lock(mutex_);

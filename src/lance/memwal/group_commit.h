@@ -31,14 +31,14 @@ struct EntryRows {
 };
 
 /// Writes entries, one call at a time.
-using EntrySink = std::function<EntryOutcome(const EntryRows&)>;
+using EntrySink = std::function<EntryOutcome(EntryRows)>;
 
 struct GroupCommitOptions {
   int64_t queue_bytes_max;
   int64_t entry_rows_max;
   int64_t entry_bytes_max;
   Uuid shard;
-  std::function<void(const LogEntry&)> on_entry;
+  std::function<void(LogEntry)> on_entry;
 };
 
 /// The queue in front of one sink. Thread-safe.
@@ -89,7 +89,7 @@ class GroupCommit {
   Waiter* PassTurn() OG_REQUIRES(mutex_);
   EntryOutcome Write(const std::vector<Queued>& group);
   void DeliverAll();
-  void Deliver(const Delivery& delivery);
+  void Deliver(Delivery& delivery);
   void RunThread();
   void JoinThread();
 

@@ -45,7 +45,7 @@ class ShardWriter::Impl {
                  .entry_bytes_max = options_.entry_bytes_max,
                  .shard = location_.id,
                  .on_entry = options_.on_entry},
-                [this](const EntryRows& rows) { return WriteEntry(rows); }) {}
+                [this](EntryRows rows) { return WriteEntry(std::move(rows)); }) {}
 
   GroupCommit& commit() { return commit_; }
   uint64_t epoch() const { return epoch_; }
@@ -215,8 +215,8 @@ class ShardWriter::Impl {
   }
 
   // S4: put at our position until it is settled. Called with the turn of the group commit.
-  EntryOutcome WriteEntry(const EntryRows& rows) {
-    EntryMark mark = rows.mark;
+  EntryOutcome WriteEntry(EntryRows rows) {
+    EntryMark mark = std::move(rows.mark);
     mark.at_ms = runtime::WallNow().count() / 1000;
     const Result<EncodedEntry> encoded = encoder_.Encode(*rows.batch, mark);
     if (!encoded.ok()) {
@@ -245,7 +245,7 @@ class ShardWriter::Impl {
                           .ours = true,
                           .mark = std::move(mark),
                           .generation = std::nullopt,
-                          .batches = {rows.batch},
+                          .batches = {std::move(rows.batch)},
                           .size_bytes = encoded->size_bytes}};
       }
       doubt = put->doubtful && doubt == 0 ? position : doubt;

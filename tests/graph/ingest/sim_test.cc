@@ -96,16 +96,19 @@ void Writer(World& world, std::shared_ptr<store::ObjectStore> store) {
     // Groups come per type; a line is settled by the group whose lines it lies between, so one row
     // per line is asked for by position.
     std::map<int64_t, Outcome> settled;
-    auto session = (*ingest)->OpenSession({.on_ack = [&settled](const AckEvent& event) {
+    const bool waits = world.sim.NextRandomBelow(2) == 0;
+    const auto on_ack = [&settled](const AckEvent& event) {
       const Outcome outcome = event.outcome == AckEvent::Outcome::kAcked     ? Outcome::kAcked
                               : event.outcome == AckEvent::Outcome::kUnknown ? Outcome::kUnknown
                                                                              : Outcome::kRefused;
       for (int64_t line : event.lines) {
         settled[line] = outcome;
       }
-    }});
+    };
+    auto session = (*ingest)->OpenSession({.wait_for_acks = waits, .on_ack = on_ack});
     OG_CHECK_OK(session);
-    (void)(*session)->Push(chunk);
+    const Status pushed = (*session)->Push(chunk);
+    OG_CHECK(!waits || !pushed.ok() || settled.size() == tickets.size());
     (void)(*session)->Finish();
     for (size_t i = 0; i < tickets.size(); ++i) {
       const auto found = settled.find(static_cast<int64_t>(i) + 1);

@@ -74,7 +74,7 @@ struct ClaimOptions {
   /// Called once per entry that became durable, in position order, before the callbacks of its
   /// appends. The rows are the entry's whole batch: what the owner keeps in memory for the fold
   /// (W3).
-  std::function<void(const LogEntry&)> on_entry;
+  std::function<void(LogEntry)> on_entry;
   /// Appends queued above this are refused with kExhausted (`memwal.queue_full`).
   int64_t queue_bytes_max = int64_t{64} << 20;
   int64_t entry_rows_max = kEntryRowsMax;
