@@ -1,7 +1,6 @@
 #include "column_values.h"
 
 #include <arrow/array/data.h>
-#include <arrow/memory_pool.h>
 
 #include <limits>
 #include <utility>
@@ -37,22 +36,17 @@ size_t BytesOf(const std::vector<Offset>& offsets) {
 
 }  // namespace
 
-Result<BatchMemory> BatchMemory::Allocate(int64_t bytes) {
-  OG_ASSIGN_OR_RETURN(std::shared_ptr<arrow::Buffer> all,
-                      arrow::AllocateBuffer(bytes, arrow::default_memory_pool()));
-  return BatchMemory(std::move(all));
-}
+BatchMemory::BatchMemory(int64_t bytes)
+    : all_(arrow::Buffer::FromString(std::string(static_cast<size_t>(bytes), '\0'))) {}
 
 std::shared_ptr<arrow::Buffer> BatchMemory::Copy(const void* data, size_t bytes) {
-  const int64_t padded = Padded(bytes);
-  OG_CHECK(used_ + padded <= all_->size());
-  uint8_t* to = all_->mutable_data() + used_;
+  OG_CHECK(used_ + Padded(bytes) <= all_->size());
   if (bytes > 0) {
-    std::memcpy(to, data, bytes);
+    // The string is ours alone until the batch is out.
+    std::memcpy(const_cast<uint8_t*>(all_->data()) + used_, data, bytes);
   }
-  std::memset(to + bytes, 0, static_cast<size_t>(padded) - bytes);
   auto piece = std::make_shared<arrow::Buffer>(all_, used_, static_cast<int64_t>(bytes));
-  used_ += padded;
+  used_ += Padded(bytes);
   return piece;
 }
 

@@ -19,23 +19,21 @@
 
 namespace omnigraph::write {
 
-/// Memory of one batch, handed out piece by piece to its columns. Single-owner.
+/// Memory of one batch, handed out piece by piece to its columns. From the plain allocator: aligned
+/// memory, as Arrow's pools give it, costs a small batch more than all its columns. Single-owner.
 class BatchMemory {
  public:
-  static constexpr int64_t kAlignment = 64;
+  explicit BatchMemory(int64_t bytes);
 
   /// Bytes that a piece takes.
   static int64_t Padded(size_t bytes) {
+    constexpr int64_t kAlignment = 64;
     return (static_cast<int64_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;
   }
-  /// Errors: Arrow's OutOfMemory.
-  static Result<BatchMemory> Allocate(int64_t bytes);
   /// A copy of `bytes`, zeros up to the next piece. REQUIRES: all pieces fit.
   std::shared_ptr<arrow::Buffer> Copy(const void* data, size_t bytes);
 
  private:
-  explicit BatchMemory(std::shared_ptr<arrow::Buffer> all) : all_(std::move(all)) {}
-
   std::shared_ptr<arrow::Buffer> all_;
   int64_t used_ = 0;
 };

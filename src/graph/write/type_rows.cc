@@ -158,15 +158,11 @@ Result<RowBatch> TypeRows::Finish() {
   for (const ColumnValues& column : impl_->columns) {
     bytes += column.padded_bytes();
   }
-  Result<BatchMemory> memory = BatchMemory::Allocate(bytes);
-  if (!memory.ok()) {
-    return Exhausted("row.memory", "no memory for the rows of " + impl_->type->name + ": " +
-                                       memory.status().message());
-  }
+  BatchMemory memory(bytes);
   std::vector<std::shared_ptr<arrow::ArrayData>> arrays;
   arrays.reserve(impl_->columns.size());
   for (ColumnValues& column : impl_->columns) {
-    arrays.push_back(column.Take(&*memory));
+    arrays.push_back(column.Take(&memory));
   }
   RowBatch out;
   out.batch = arrow::RecordBatch::Make(impl_->schema, rows(), std::move(arrays));

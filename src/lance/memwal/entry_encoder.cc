@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "entry_ipc.h"
 #include "ipc_layout.h"
@@ -63,14 +64,11 @@ Result<std::shared_ptr<arrow::Buffer>> EncodeSchemaMessage(const arrow::Schema& 
   return FrameMessage(*payload.metadata);
 }
 
-// Put the checksum in the place that was kept for it. False if that place is not unique.
-bool PatchSum(std::string_view sum, std::string* metadata) {
-  const size_t at = metadata->find(kSumPlaceholder);
-  if (at == std::string::npos || metadata->find(kSumPlaceholder, at + 1) != std::string::npos) {
-    return false;
-  }
-  metadata->replace(at, sum.size(), sum);
-  return true;
+// Where `part` stands in `text`, if it stands there once.
+std::optional<size_t> OnlyPlaceOf(std::string_view part, const std::string& text) {
+  const size_t at = text.find(part);
+  const bool once = at != std::string::npos && text.find(part, at + 1) == std::string::npos;
+  return once ? std::optional(at) : std::nullopt;
 }
 
 EncodedEntry Assemble(store::Bytes parts) {
@@ -129,37 +127,56 @@ Status EntryEncoder::CacheSchema(const std::shared_ptr<arrow::Schema>& schema) {
   }
   OG_ASSIGN_OR_RETURN(schema_message_, EncodeSchemaMessage(*WithEpoch(*schema, epoch_)));
   schema_ = schema;
+  last_ = {};
   return Status::OK();
+}
+
+// The message's metadata and the buffers of its body: the last one again, where only numbers
+// differ.
+Result<std::vector<std::shared_ptr<arrow::Buffer>>> EntryEncoder::MakeMessage(
+    const arrow::RecordBatch& batch, const std::string& json, BatchMessage* out) {
+  if (last_.json_size == json.size()) {
+    if (std::optional<FlatBatch> flat = FlattenExact(batch)) {
+      *out = last_;
+      OG_RETURN_NOT_OK(SetNodes(batch.num_rows(), flat->nodes, &out->metadata));
+      out->metadata.replace(out->json_at, json.size(), json);
+      return std::move(flat->buffers);
+    }
+  }
+  arrow::ipc::IpcPayload payload;
+  OG_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(
+      batch,
+      arrow::KeyValueMetadata::Make({std::string(kEntryMarkKey), std::string(kEntrySumKey)},
+                                    {json, std::string(kSumPlaceholder)}),
+      WriteOptions(), &payload));
+  out->metadata = payload.metadata->ToString();
+  const std::optional<size_t> json_at = OnlyPlaceOf(json, out->metadata);
+  const std::optional<size_t> sum_at = OnlyPlaceOf(kSumPlaceholder, out->metadata);
+  OG_CHECK(json_at.has_value() && sum_at.has_value());  // Arrow wrote both, and neither is short
+  out->json_at = *json_at;
+  out->json_size = json.size();
+  out->sum_at = *sum_at;
+  last_ = *out;
+  return payload.body_buffers;
 }
 
 Result<EncodedEntry> EntryEncoder::Encode(const arrow::RecordBatch& batch, const EntryMark& mark) {
   OG_RETURN_NOT_OK(CheckShape(batch));
   OG_RETURN_NOT_OK(CacheSchema(batch.schema()));
   const std::string json = EncodeEntryMark(mark);
-  const arrow::ipc::IpcWriteOptions options = WriteOptions();
 
-  // 1. The payload with room for the checksum; 2. its buffers on 64 bytes; 3. the checksum of what
+  // 1. The message with room for the checksum; 2. its buffers on 64 bytes; 3. the checksum of what
   // it holds, into its room.
-  const auto custom = [&](std::string_view sum) {
-    return arrow::KeyValueMetadata::Make({std::string(kEntryMarkKey), std::string(kEntrySumKey)},
-                                         {json, std::string(sum)});
-  };
-  arrow::ipc::IpcPayload payload;
-  OG_RETURN_NOT_OK(
-      arrow::ipc::GetRecordBatchPayload(batch, custom(kSumPlaceholder), options, &payload));
-  std::string metadata = payload.metadata->ToString();
-  OG_ASSIGN_OR_RETURN(store::Bytes body, AlignBody(payload.body_buffers, &metadata));
-  const std::string sum = EntrySum(json, body);
-  if (!PatchSum(sum, &metadata)) {
-    OG_RETURN_NOT_OK(arrow::ipc::GetRecordBatchPayload(batch, custom(sum), options, &payload));
-    metadata = payload.metadata->ToString();
-    OG_ASSIGN_OR_RETURN(body, AlignBody(payload.body_buffers, &metadata));
-  }
+  BatchMessage message;
+  OG_ASSIGN_OR_RETURN(const std::vector<std::shared_ptr<arrow::Buffer>> buffers,
+                      MakeMessage(batch, json, &message));
+  OG_ASSIGN_OR_RETURN(store::Bytes body, AlignBody(buffers, &message.metadata));
+  message.metadata.replace(message.sum_at, kSumDigits, EntrySum(json, body));
 
   store::Bytes parts;
   parts.reserve(body.size() + 3);
   parts.push_back(schema_message_);
-  parts.push_back(FrameMessage(arrow::Buffer(metadata)));
+  parts.push_back(FrameMessage(arrow::Buffer(message.metadata)));
   std::move(body.begin(), body.end(), std::back_inserter(parts));
   parts.push_back(EndOfStream());
   return Assemble(std::move(parts));

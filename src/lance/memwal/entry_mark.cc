@@ -1,6 +1,4 @@
 // The admission mark of an entry: its JSON out and in.
-#include <fmt/format.h>
-
 #include "json_text.h"
 #include "omnigraph/lance/memwal/entry.h"
 
@@ -10,7 +8,7 @@ namespace {
 constexpr int64_t kMarkVersion = 1;
 
 void AppendRun(std::string* out, const EntryRun& run) {
-  fmt::format_to(std::back_inserter(*out), R"({{"rows":{},"actor":)", run.rows);
+  out->append(R"({"rows":)").append(std::to_string(run.rows)).append(R"(,"actor":)");
   AppendJsonString(out, run.actor);
   out->append(run.minted ? R"(,"minted":true)" : R"(,"minted":false)");
   if (!run.producer.empty()) {
@@ -20,8 +18,8 @@ void AppendRun(std::string* out, const EntryRun& run) {
   if (!run.ranges.empty()) {
     out->append(R"(,"ranges":[)");
     for (size_t i = 0; i < run.ranges.size(); ++i) {
-      fmt::format_to(std::back_inserter(*out), "{}[{},{}]", i == 0 ? "" : ",", run.ranges[i].first,
-                     run.ranges[i].second);
+      out->append(i == 0 ? "[" : ",[").append(std::to_string(run.ranges[i].first));
+      out->append(",").append(std::to_string(run.ranges[i].second)).append("]");
     }
     out->push_back(']');
   }
@@ -85,9 +83,11 @@ bool ParseMark(std::string_view json, EntryMark* mark) {
 }  // namespace
 
 std::string EncodeEntryMark(const EntryMark& mark) {
-  std::string out = fmt::format(R"({{"v":{},"schema":)", kMarkVersion);
+  std::string out;
+  out.reserve(128 + 64 * mark.runs.size());
+  out.append(R"({"v":)").append(std::to_string(kMarkVersion)).append(R"(,"schema":)");
   AppendJsonString(&out, mark.schema);
-  fmt::format_to(std::back_inserter(out), R"(,"at_ms":{},"runs":[)", mark.at_ms);
+  out.append(R"(,"at_ms":)").append(std::to_string(mark.at_ms)).append(R"(,"runs":[)");
   for (size_t i = 0; i < mark.runs.size(); ++i) {
     if (i > 0) {
       out.push_back(',');

@@ -122,6 +122,28 @@ TEST(EntryBytes, BuffersStandOn64Bytes) {
   }
 }
 
+// The encoder fills its last message in where only numbers differ: the bytes are those of a new
+// one.
+TEST(EntryBytes, WhenAnEncoderIsUsedAgain_TheBytesAreThoseOfANewOne) {
+  EntryEncoder encoder(3);
+  const std::vector<std::shared_ptr<arrow::RecordBatch>> batches = {
+      MakeRows({{"a", "1"}, {"b", "", true}, {"c", "3"}}),
+      MakeRows({{"longer", "12345"}, {"", "x"}, {"keys", "and values"}}),
+      MakeRows({{"a", "", true}, {"b", "", true}, {"c", "", true}}),
+      MakeRows("many", 900)->Slice(100, 3),
+      MakeRows("many", 900)->Slice(0, 3),
+      MakeRows("many", 900),
+      MakeRows("few", 4),
+      MakeRows({{"a", "1"}, {"b", "", true}, {"c", "3"}})};
+  for (const auto& batch : batches) {
+    const auto bytes = Join(encoder.Encode(*batch, MarkOf(batch->num_rows())).ValueOrDie());
+    EXPECT_TRUE(bytes->Equals(*EncodeRows(batch)));
+    OG_ASSERT_OK_AND_ASSIGN(const LogEntry entry, ParseEntry(bytes, 1, "e"));
+    EXPECT_EQ(RowsOf(entry), RowsOf(*batch));
+    OG_EXPECT_OK(entry.batches[0]->ValidateFull());
+  }
+}
+
 TEST(EntryBytes, LargeEntry_SharesColumnBuffers) {
   const auto batch = MakeRows("some-longer-prefix-for-the-keys-", 20000);
   EntryEncoder encoder(1);

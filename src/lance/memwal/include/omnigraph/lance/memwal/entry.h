@@ -52,8 +52,8 @@ struct EncodedEntry {
   int64_t size_bytes = 0;
 };
 
-/// Encodes the data entries of one epoch. Caches the schema message of the schema that it saw last.
-/// Thread-compatible.
+/// Encodes the data entries of one epoch. Keeps the messages that Arrow made for the schema that it
+/// saw last, and fills in what differs. Thread-compatible.
 class EntryEncoder {
  public:
   explicit EntryEncoder(uint64_t epoch);
@@ -68,11 +68,24 @@ class EntryEncoder {
   Result<EncodedEntry> Encode(const arrow::RecordBatch& batch, const EntryMark& mark);
 
  private:
+  // Metadata of a record-batch message, with room for the checksum: right for every batch of the
+  // schema whose mark is as long, but for the numbers. Size 0: none yet.
+  struct BatchMessage {
+    std::string metadata;
+    size_t json_at = 0;
+    size_t json_size = 0;
+    size_t sum_at = 0;
+  };
+
   Status CacheSchema(const std::shared_ptr<arrow::Schema>& schema);
+  Result<std::vector<std::shared_ptr<arrow::Buffer>>> MakeMessage(const arrow::RecordBatch& batch,
+                                                                  const std::string& json,
+                                                                  BatchMessage* out);
 
   uint64_t epoch_;
   std::shared_ptr<arrow::Schema> schema_;
   std::shared_ptr<arrow::Buffer> schema_message_;
+  BatchMessage last_;
 };
 
 /// A sentinel of ours: no fields, no batches. `owner` is written into it as process and address.
