@@ -73,8 +73,9 @@ struct AckEvent {
 struct SessionOptions {
   std::string actor;
   bool stop_on_error = false;  ///< `on_error=stop`: refuse everything after the first refused line
-  /// Push() and Flush() return when their rows are settled; on an idle log the put then runs in the
-  /// calling thread, without a switch. For callers that write a row and wait; others lose by it.
+  /// Push() and Flush() return when their rows are settled, with the error where that is one; on an
+  /// idle log the put then runs in the calling thread, without a switch. For callers that write a
+  /// row and wait; others lose by it.
   bool wait_for_acks = false;
   /// Called for each settled group, from the log's thread, in order per type. Must not block and
   /// must not call back into the session.

@@ -26,7 +26,8 @@ struct RowBatch {
   std::vector<uint8_t> minted;
 };
 
-/// The rows of one type that are not taken yet. Keeps its memory from batch to batch. Thread-compatible.
+/// The rows of one type that are not taken yet. Keeps its memory from batch to batch.
+/// Thread-compatible.
 class TypeRows {
  public:
   explicit TypeRows(const schema::TypeDef& type);
