@@ -6,6 +6,7 @@
 #include <arrow/ipc/message.h>
 #include <arrow/ipc/writer.h>
 #include <arrow/scalar.h>
+#include <arrow/util/byte_size.h>
 #include <arrow/util/compression.h>
 #include <arrow/util/key_value_metadata.h>
 #include <gmock/gmock.h>
@@ -288,6 +289,30 @@ TEST(ForeignEntries, BrokenMetadata_IsTorn) {
     OG_EXPECT_ERROR(
         ParseEntry(ForeignEntry(WithKeys(*RowSchema(), keys.first, keys.second), {rows}), 1, "e"),
         ErrorKind::kCorruption, "memwal.entry_torn");
+  }
+}
+
+// Slices count as slices, in every layout that tables have: as Arrow counts them, but for the bits
+// that share a byte with a neighbour.
+TEST(EstimateEntryBytes, IsWhatArrowCounts) {
+  const auto numbers = arrow::MakeArrayFromScalar(arrow::Int64Scalar(7), 3).ValueOrDie();
+  const auto floats = arrow::MakeArrayFromScalar(arrow::FloatScalar(0.5f), 4).ValueOrDie();
+  const arrow::ScalarVector values = {
+      std::make_shared<arrow::BooleanScalar>(true),
+      std::make_shared<arrow::Date32Scalar>(11),
+      std::make_shared<arrow::StringScalar>("some text"),
+      std::make_shared<arrow::LargeBinaryScalar>(std::string(100, 'b')),
+      std::make_shared<arrow::ListScalar>(numbers),
+      std::make_shared<arrow::FixedSizeListScalar>(floats)};
+  for (const auto& value : values) {
+    const auto column = arrow::MakeArrayFromScalar(*value, 1000).ValueOrDie();
+    const auto batch = arrow::RecordBatch::Make(arrow::schema({arrow::field("x", column->type())}),
+                                                1000, arrow::ArrayVector{column});
+    for (const auto& part : {batch, batch->Slice(100, 50), batch->Slice(999), batch->Slice(5, 0)}) {
+      EXPECT_NEAR(static_cast<double>(EstimateEntryBytes(*part)),
+                  static_cast<double>(arrow::util::ReferencedBufferSize(*part).ValueOrDie()), 9)
+          << column->type()->ToString() << " " << part->num_rows();
+    }
   }
 }
 
