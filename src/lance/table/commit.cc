@@ -16,6 +16,13 @@ namespace {
 /// Puts of the same bytes after answers that settled as "absent".
 constexpr int kPutsMax = 5;
 
+/// False only where the store knows that this put did nothing. "Exists" may be our own put, which
+/// the store repeated (P4).
+bool MayHaveLanded(const Status& put) {
+  const ErrorDetail* detail = GetErrorDetail(put);
+  return detail == nullptr || detail->effect_unknown() || IsAlreadyExists(put);
+}
+
 /// P3: after a failed sync nothing is settled by reading.
 bool IsFailedSync(const Status& status) {
   return CodeOf(status) == "store.sync_failed";
@@ -77,30 +84,32 @@ Result<Settled> SettleVersion(const BuiltVersion& built) {
 
 Result<std::shared_ptr<const Table>> PutSettled(const BuiltVersion& built) {
   Status last;
+  bool in_doubt = false;  // some try may have landed, or may still land
   for (int attempt = 0; attempt < kPutsMax; ++attempt) {
     auto put = PutVersion(built);
-    if (put.ok() || IsFailedSync(put.status())) {
+    if (put.ok()) {
       return put;
     }
     last = put.status();
-    const Result<Settled> settled = SettleVersion(built);
-    if (!settled.ok()) {
+    if (IsFailedSync(last)) {
       return WithUnknownEffect(last);
     }
-    if (*settled == Settled::kOurs) {
-      return OpenBuilt(built);
-    }
-    if (*settled == Settled::kOther) {
-      return Lost(built);
-    }
-    const ErrorDetail* detail = GetErrorDetail(last);
-    if (detail != nullptr && detail->kind() != ErrorKind::kUnavailable &&
-        detail->kind() != ErrorKind::kAlreadyExists) {
+    in_doubt = in_doubt || MayHaveLanded(last);
+    if (in_doubt) {
+      const Result<Settled> settled = SettleVersion(built);
+      if (settled.ok() && *settled == Settled::kOurs) {
+        return OpenBuilt(built);
+      }
+      if (settled.ok() && *settled == Settled::kOther) {
+        return Lost(built);
+      }
+      last = settled.ok() ? last : settled.status();
+    } else if (!Is(last, ErrorKind::kUnavailable)) {
       return last;  // refused for a reason that stays: no permission, a full disk
     }
     Backoff(attempt);
   }
-  return WithUnknownEffect(last);
+  return in_doubt ? WithUnknownEffect(last) : last;
 }
 
 Result<std::shared_ptr<const Table>> CommitExactly(const std::shared_ptr<const Table>& base,

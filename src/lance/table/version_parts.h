@@ -44,7 +44,8 @@ Result<BuiltVersion> FinishBuild(const std::shared_ptr<const Table>& base, Manif
                                  Transaction transaction, ManifestNaming naming,
                                  const BuildOptions& options);
 
-/// Put and settle (P4): OK when ours stands, kConflict (`commit.lost`) when another's does.
+/// Put and settle (P4): OK when ours stands, kConflict (`commit.lost`) when another's does. Any
+/// other answer has its effect unknown once a single try may have landed; else nothing was put.
 Result<std::shared_ptr<const Table>> PutSettled(const BuiltVersion& built);
 
 /// The seconds of micros since the epoch as RFC 3339 with nanoseconds and `Z`.

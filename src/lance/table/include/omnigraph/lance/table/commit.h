@@ -93,7 +93,7 @@ Result<Settled> SettleVersion(const BuiltVersion& built);
 ///
 /// The caller then looks once at its base (C5, StillStands).
 /// Errors: kConflict (`commit.lost`): another's version stands there; else as BuildVersion. After
-///         a failed sync (P3) the put's own error is returned, unsettled.
+///         a failed sync (P3) the put's own error is returned, unsettled, its effect unknown.
 Result<std::shared_ptr<const Table>> CommitExactly(const std::shared_ptr<const Table>& base,
                                                    const Change& change, uint64_t version,
                                                    const BuildOptions& options = {});
