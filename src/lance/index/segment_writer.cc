@@ -11,6 +11,7 @@
 #include "btree_format.h"
 #include "omnigraph/base/hash.h"
 #include "omnigraph/lance/file/schema.h"
+#include "omnigraph/lance/table/unpublished.h"
 #include "omnigraph/runtime/clock.h"
 #include "omnigraph/runtime/ids.h"
 #include "omnigraph/store/object_store.h"
@@ -112,8 +113,7 @@ Result<IndexMetadata> SegmentWriter::Finish(const TableLocation& location,
       location.Child(std::string(kIndicesFolder) + "/" + index.uuid.ToString());
   const auto put = [&](std::string_view name, EncodedFile file) {
     index.files.push_back({std::string(name), file.size});
-    return location.store->PutIfAbsent(folder + "/" + std::string(name), file.parts,
-                                       store::PutStrength::kOrdered);
+    return PutUnpublished(*location.store, folder + "/" + std::string(name), file.parts);
   };
   OG_ASSIGN_OR_RETURN(EncodedFile data, data_->Finish());
   OG_RETURN_NOT_OK(put(kPageDataFile, std::move(data)));

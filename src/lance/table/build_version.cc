@@ -8,6 +8,7 @@
 #include "omnigraph/lance/file/schema.h"
 #include "omnigraph/lance/table/commit.h"
 #include "omnigraph/lance/table/feature_flags.h"
+#include "omnigraph/lance/table/unpublished.h"
 #include "omnigraph/runtime/clock.h"
 #include "omnigraph/runtime/ids.h"
 #include "omnigraph/store/object_store.h"
@@ -328,9 +329,10 @@ Result<BuiltVersion> FinishBuild(const std::shared_ptr<const Table>& base, Manif
   if (options.write_transaction_file) {
     manifest.transaction_file =
         FormatTransactionFileName(transaction.read_version, built.transaction_uuid);
-    OG_RETURN_NOT_OK(built.location.store->PutIfAbsent(
+    OG_RETURN_NOT_OK(PutUnpublished(
+        *built.location.store,
         built.location.Child(fmt::format("{}/{}", kTransactionsFolder, manifest.transaction_file)),
-        store::BytesOf(manifest.transaction), store::PutStrength::kOrdered));
+        store::BytesOf(manifest.transaction)));
   }
   built.object = built.location.Child(ManifestPath(manifest.version, naming));
   built.bytes = EncodeManifest(manifest);

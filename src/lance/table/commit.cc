@@ -13,21 +13,6 @@
 namespace omnigraph::lance {
 namespace {
 
-/// Puts of the same bytes after answers that settled as "absent".
-constexpr int kPutsMax = 5;
-
-/// False only where the store knows that this put did nothing. "Exists" may be our own put, which
-/// the store repeated (P4).
-bool MayHaveLanded(const Status& put) {
-  const ErrorDetail* detail = GetErrorDetail(put);
-  return detail == nullptr || detail->effect_unknown() || IsAlreadyExists(put);
-}
-
-/// P3: after a failed sync nothing is settled by reading.
-bool IsFailedSync(const Status& status) {
-  return CodeOf(status) == "store.sync_failed";
-}
-
 Status Lost(const BuiltVersion& built) {
   return Conflict("commit.lost",
                   fmt::format("another writer's version {} of {} was first", built.manifest.version,
@@ -43,6 +28,15 @@ Result<std::shared_ptr<const Table>> OpenBuilt(const BuiltVersion& built) {
 }
 
 }  // namespace
+
+bool MayHaveLanded(const Status& put) {
+  const ErrorDetail* detail = GetErrorDetail(put);
+  return detail == nullptr || detail->effect_unknown() || IsAlreadyExists(put);
+}
+
+bool IsFailedSync(const Status& put) {
+  return CodeOf(put) == "store.sync_failed";
+}
 
 void Backoff(int attempt) {
   constexpr uint64_t kMaxUs = 200'000;

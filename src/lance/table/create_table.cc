@@ -7,6 +7,7 @@
 #include "omnigraph/lance/table/commit.h"
 #include "omnigraph/lance/table/feature_flags.h"
 #include "omnigraph/lance/table/transaction.h"
+#include "omnigraph/lance/table/unpublished.h"
 #include "omnigraph/runtime/clock.h"
 #include "omnigraph/store/object_store.h"
 #include "version_parts.h"
@@ -53,8 +54,9 @@ Status PutGuardTag(const TableLocation& location, const std::string& name, int64
       R"({{"branch":null,"version":1,"createdAt":"{}","updatedAt":"{}","manifestSize":{},"metadata":{{}}}})",
       now, now, manifest_bytes);
   const Status put =
-      location.store->PutIfAbsent(location.Child(fmt::format("{}/{}.json", kTagsFolder, name)),
-                                  store::BytesOf(json), store::PutStrength::kStrict);
+      PutUnpublished(*location.store, location.Child(fmt::format("{}/{}.json", kTagsFolder, name)),
+                     store::BytesOf(json), store::PutStrength::kStrict);
+  // The tag of a creation that went no further guards this one too.
   return IsAlreadyExists(put) ? Status::OK() : put;
 }
 

@@ -6,6 +6,7 @@
 
 #include "omnigraph/lance/file/file_writer.h"
 #include "omnigraph/lance/file/schema.h"
+#include "omnigraph/lance/table/unpublished.h"
 #include "omnigraph/runtime/ids.h"
 #include "omnigraph/store/object_store.h"
 
@@ -64,9 +65,9 @@ Status DataWriter::CloseFile() {
   file.field_ids = std::move(encoded.field_ids);
   file.column_indices = std::move(encoded.column_indices);
   file.size_bytes = encoded.size;
-  OG_RETURN_NOT_OK(
-      location_.store->PutIfAbsent(location_.Child(fmt::format("{}/{}", kDataFolder, file.path)),
-                                   encoded.parts, store::PutStrength::kOrdered));
+  OG_RETURN_NOT_OK(PutUnpublished(*location_.store,
+                                  location_.Child(fmt::format("{}/{}", kDataFolder, file.path)),
+                                  encoded.parts));
   bytes_written_ += encoded.size;
   NewFragment fragment;
   fragment.files.push_back(std::move(file));

@@ -10,6 +10,7 @@
 #include <exception>
 #include <roaring/roaring.hh>
 
+#include "omnigraph/lance/table/unpublished.h"
 #include "omnigraph/runtime/ids.h"
 #include "omnigraph/store/object_store.h"
 #include "roaring_codec.h"
@@ -180,9 +181,9 @@ Result<DeletionFileRef> WriteDeletions(const TableLocation& location, uint64_t f
   file.read_version = read_version;
   file.id = runtime::NewId64();
   file.deleted_rows = deletions.size();
-  OG_RETURN_NOT_OK(location.store->PutIfAbsent(location.Child(DeletionFilePath(fragment_id, file)),
-                                               store::BytesOf(deletions.EncodeRoaring()),
-                                               store::PutStrength::kOrdered));
+  OG_RETURN_NOT_OK(PutUnpublished(*location.store,
+                                  location.Child(DeletionFilePath(fragment_id, file)),
+                                  store::BytesOf(deletions.EncodeRoaring())));
   return file;
 }
 

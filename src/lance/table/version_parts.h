@@ -44,6 +44,14 @@ Result<BuiltVersion> FinishBuild(const std::shared_ptr<const Table>& base, Manif
                                  Transaction transaction, ManifestNaming naming,
                                  const BuildOptions& options);
 
+/// Puts of the same bytes after answers that settled as "absent".
+inline constexpr int kPutsMax = 5;
+/// False only where the store knows that this put did nothing. "Exists" may be our own put, which
+/// the store repeated (P4).
+bool MayHaveLanded(const Status& put);
+/// P3: after a failed sync nothing is settled by reading.
+bool IsFailedSync(const Status& put);
+
 /// Put and settle (P4): OK when ours stands, kConflict (`commit.lost`) when another's does. Any
 /// other answer has its effect unknown once a single try may have landed; else nothing was put.
 Result<std::shared_ptr<const Table>> PutSettled(const BuiltVersion& built);
