@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 
 #include "conflict.h"
 #include "omnigraph/lance/table/commit.h"
+#include "omnigraph/lance/table/deletion.h"
 #include "omnigraph/lance/table/transaction.h"
 #include "omnigraph/store/object_store.h"
 #include "version_parts.h"
@@ -39,23 +40,39 @@ Status CheckBetween(const Table& base, const Table& latest, const Change& change
   return Status::OK();
 }
 
-bool NamesFileOf(const Manifest& manifest, const Fragment& fragment) {
-  return std::ranges::any_of(manifest.fragments, [&](const Fragment& other) {
-    const bool data =
-        !fragment.files.empty() && std::ranges::any_of(other.files, [&](const DataFileRef& file) {
-          return file.path == fragment.files[0].path;
-        });
-    return data && other.deletion_file == fragment.deletion_file;
-  });
+/// What a version names by names that never repeat: data files, deletion files, index segments.
+std::set<std::string> UniqueNames(const Manifest& manifest) {
+  std::set<std::string> names;
+  for (const Fragment& fragment : manifest.fragments) {
+    for (const DataFileRef& file : fragment.files) {
+      names.insert(file.path);
+    }
+    if (fragment.deletion_file) {
+      names.insert(DeletionFilePath(fragment.id, *fragment.deletion_file));
+    }
+  }
+  for (const IndexMetadata& index : manifest.indices) {
+    names.insert(index.uuid.ToString());
+  }
+  return names;
 }
 
-/// Whether a newer version was built upon ours: it shows a fragment as only ours made it.
-bool BuiltUpon(const Manifest& newest, const BuiltVersion& ours) {
-  return std::ranges::any_of(ours.manifest.fragments, [&](const Fragment& fragment) {
-    const Fragment* before = ours.base->manifest().FindFragment(fragment.id);
-    const bool fresh = before == nullptr || *before != fragment;
-    return fresh && NamesFileOf(newest, fragment);
-  });
+/// Whether a newer version was built upon ours; nullopt where its content does not tell.
+std::optional<bool> BuiltUpon(const Manifest& newest, const BuiltVersion& ours) {
+  const std::set<std::string> before = UniqueNames(ours.base->manifest());
+  const std::set<std::string> after = UniqueNames(newest);
+  for (const std::string& name : UniqueNames(ours.manifest)) {
+    if (!before.contains(name) && after.contains(name)) {
+      return true;
+    }
+  }
+  // Counters only grow along a chain. That our names are gone says nothing: a version in between
+  // may have compacted what we added, and a change of metadata or a removal names nothing new.
+  if (newest.next_row_id < ours.manifest.next_row_id ||
+      newest.next_fragment_id() < ours.manifest.next_fragment_id()) {
+    return false;
+  }
+  return std::nullopt;
 }
 
 /// C5: a put at n + 1 counts only if n still stands after its positive answer; else list and look.
@@ -67,7 +84,19 @@ Status CheckCounts(const Table& latest, const BuiltVersion& ours) {
   }
   OG_ASSIGN_OR_RETURN(const StoredManifest newest,
                       ReadLatestManifest(latest.location(), Look::kWriter));
-  if (newest.manifest.version == ours.manifest.version || BuiltUpon(newest.manifest, ours)) {
+  if (newest.manifest.version == ours.manifest.version) {
+    return Status::OK();
+  }
+  const std::optional<bool> built_upon = BuiltUpon(newest.manifest, ours);
+  if (!built_upon) {
+    return Unavailable(
+        "commit.unsettled",
+        fmt::format("version {} of {} was pruned while its successor was put, and "
+                    "version {} does not tell whether it holds the change; look",
+                    latest.version(), latest.location().path, newest.manifest.version),
+        {.object = latest.location().path});
+  }
+  if (*built_upon) {
     return Status::OK();
   }
   OG_RETURN_NOT_OK(latest.location().store->Delete(ours.object));

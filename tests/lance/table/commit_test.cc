@@ -2,6 +2,7 @@
 #include "omnigraph/lance/table/commit.h"
 
 #include <deque>
+#include <functional>
 
 #include "omnigraph/lance/table/feature_flags.h"
 #include "omnigraph/lance/table/transaction.h"
@@ -485,6 +486,76 @@ TEST(CommitOrdinary, PutAtAPrunedNumber_DoesNotCount) {
   OG_ASSERT_OK_AND_ASSIGN(const TablePtr latest, Table::Open(location, {.look = Look::kWriter}));
   EXPECT_EQ(latest->version(), 9u);
   OG_EXPECT_ERROR(Table::Open(location, {.version = 3}), ErrorKind::kNotFound, "");
+}
+
+/// C5: others build upon our version and prune its base before our look at it.
+class PrunedBase : public ::testing::Test {
+ protected:
+  void SetUp() override { OG_ASSERT_OK_AND_ASSIGN(base_, TableWithRows(location_, 4)); }
+
+  /// Commit `ours`; once it stands, commit `next(ours)` upon it and prune the base.
+  Result<TablePtr> Commit(const Change& ours,
+                          const std::function<Result<Change>(const Table&)>& next) {
+    store_->after_put = [&] {
+      const auto mine = Table::Open(location_, {.look = Look::kWriter});
+      OG_CHECK_OK(mine);
+      const auto change = next(**mine);
+      OG_CHECK_OK(change);
+      OG_CHECK_OK(CommitOrdinary(*mine, *change));
+      OG_CHECK_OK(store_->Delete(base_->stored().object));
+    };
+    return CommitOrdinary(base_, ours);
+  }
+
+  /// The answer leaves it open, and our version was left alone.
+  void ExpectUnsettled(const Status& status) {
+    OG_EXPECT_ERROR(status, ErrorKind::kUnavailable, "commit.unsettled");
+    EXPECT_TRUE(GetErrorDetail(status)->effect_unknown());
+    OG_EXPECT_OK(Table::Open(location_, {.version = 3}));
+  }
+
+  static Result<Change> SetMore(const Table&) { return Change{.table_metadata = {{"b", "2"}}}; }
+
+  const std::shared_ptr<PruningStore> store_ =
+      std::make_shared<PruningStore>(std::make_shared<store::MemoryStore>());
+  const TableLocation location_{store_, "t.lance"};
+  TablePtr base_;
+};
+
+TEST_F(PrunedBase, ANewFileThatTheNewestNames_Counts) {
+  OG_ASSERT_OK_AND_ASSIGN(const Change append, AppendChange(*base_, 4, 1));
+  OG_EXPECT_OK(Commit(append, SetMore));
+}
+
+TEST_F(PrunedBase, AnIndexThatTheNewestNames_Counts) {
+  Change index;
+  index.new_indices.emplace_back();
+  index.new_indices[0].uuid.bytes[0] = 1;
+  index.new_indices[0].name = "id_idx";
+  index.new_indices[0].field_ids = {0};
+  OG_EXPECT_OK(Commit(index, SetMore));
+}
+
+TEST_F(PrunedBase, MetadataAlone_IsLeftOpenAndStands) {
+  ExpectUnsettled(Commit({.table_metadata = {{"a", "1"}}}, SetMore).status());
+}
+
+TEST_F(PrunedBase, ADroppedFragment_IsLeftOpenAndStands) {
+  ExpectUnsettled(Commit(DeleteChange({0, 1, 2, 3}), SetMore).status());
+}
+
+TEST_F(PrunedBase, ANewFileThatWasCompactedMeanwhile_IsLeftOpenAndStands) {
+  OG_ASSERT_OK_AND_ASSIGN(const Change append, AppendChange(*base_, 4, 1));
+  const auto compact = [](const Table& table) -> Result<Change> {
+    Change rewrite;
+    rewrite.kind = ChangeKind::kRewrite;
+    rewrite.removed_fragments = {0, 1};
+    OG_ASSIGN_OR_RETURN(rewrite.added, RewriteFragments(table, {0, 1}));
+    return rewrite;
+  };
+  ExpectUnsettled(Commit(append, compact).status());
+  OG_ASSERT_OK_AND_ASSIGN(const TablePtr latest, Table::Open(location_, {.look = Look::kWriter}));
+  EXPECT_EQ(Numbers(*latest), Range(0, 5));
 }
 
 // ---- rebase of detached changes (C1) ---------------------------------------------------------

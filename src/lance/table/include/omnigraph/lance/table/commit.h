@@ -113,7 +113,9 @@ struct CommitOptions {
 /// together, with transaction file and hint.
 ///
 /// Errors: kConflict (`commit.conflict`: what came between cannot stand beside this change; read
-///         again and build it anew), kExhausted (`commit.contended`), else as BuildVersion.
+///         again and build it anew), kExhausted (`commit.contended`), kUnavailable
+///         (`commit.unsettled`, effect unknown: the base was pruned meanwhile, and the newest
+///         version does not tell whether it holds the change), else as BuildVersion.
 Result<std::shared_ptr<const Table>> CommitOrdinary(const std::shared_ptr<const Table>& base,
                                                     const Change& change,
                                                     const CommitOptions& options = {});
