@@ -191,6 +191,12 @@ class Builder {
     if (next_.stable_row_ids()) {
       RowLineage lineage = given.kept.value_or(RowLineage{});
       const uint64_t fresh = given.rows - lineage.row_ids.rows();
+      if (fresh > UINT64_MAX - next_.next_row_id) {
+        return Exhausted(
+            "table.row_ids",
+            fmt::format("table {} has used up its row ids; copy it", base_->location().path),
+            {.object = base_->location().path});
+      }
       lineage.row_ids.Append(next_.next_row_id, fresh);
       lineage.created.Append(RowVersion(), fresh);
       lineage.updated.Append(RowVersion(), fresh);

@@ -58,7 +58,11 @@ class SegmentReader {
         return Malformed("an array that does not fit the fragment's rows");
       }
       for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
-        values.push_back(base + LoadLittle<T>(bytes.data() + at));
+        const uint64_t offset = LoadLittle<T>(bytes.data() + at);
+        if (offset > UINT64_MAX - base) {
+          return Malformed("an array whose ids pass 2^64");
+        }
+        values.push_back(base + offset);
       }
       return Status::OK();
     };
@@ -104,10 +108,11 @@ class SegmentReader {
 
   Status AddBitmap(const pb::RangeWithBitmap& segment, RowIdSequence* out) const {
     const uint64_t begin = segment.begin();
-    if (segment.end() < begin || (segment.end() - begin + 7) / 8 > segment.bitmap().size()) {
+    const uint64_t bits = segment.end() - begin;
+    if (segment.end() < begin || bits / 8 + (bits % 8 != 0 ? 1 : 0) > segment.bitmap().size()) {
       return Malformed("a bitmap shorter than its range");
     }
-    for (uint64_t i = 0; i < segment.end() - begin; ++i) {
+    for (uint64_t i = 0; i < bits; ++i) {
       if ((static_cast<uint8_t>(segment.bitmap()[i / 8]) >> (i % 8)) & 1) {
         OG_RETURN_NOT_OK(AddRange(begin + i, begin + i + 1, out));
       }

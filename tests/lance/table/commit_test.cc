@@ -128,6 +128,14 @@ TEST(BuildVersion, Floors_KeepCountersAboveAForeignVersion) {
   EXPECT_EQ(TransactionOfTable(*after).operation, Operation::kRestore);
 }
 
+TEST(BuildVersion, RowIds_DoNotBeginAgainBehindTheLast) {
+  const TableLocation location = InMemory();
+  OG_ASSERT_OK_AND_ASSIGN(const TablePtr table, TableWithRows(location, 2));
+  OG_ASSERT_OK_AND_ASSIGN(Change change, AppendChange(*table, 2, 2));
+  change.next_row_id_floor = UINT64_MAX - 1;
+  OG_EXPECT_ERROR(CommitDetached(table, change), ErrorKind::kExhausted, "table.row_ids");
+}
+
 TEST(BuildVersion, Indexes_FollowTheirFragments) {
   const TableLocation location = InMemory();
   OG_ASSERT_OK_AND_ASSIGN(TablePtr table, TableWithRows(location, 4));

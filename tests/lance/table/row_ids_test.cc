@@ -98,6 +98,14 @@ TEST(RowIdSequence, MoreIdsThanRows_IsCorruption) {
   pb::RowIdSequence torn;
   torn.add_segments()->mutable_array()->mutable_u64()->set_values("1234567");
   OG_EXPECT_ERROR(ParseIds(torn), ErrorKind::kCorruption, "row_ids.malformed");
+  pb::RowIdSequence bare;  // a bitmap of no bytes for all ids that there are
+  bare.add_segments()->mutable_bitmap()->set_end(UINT64_MAX);
+  OG_EXPECT_ERROR(ParseIds(bare), ErrorKind::kCorruption, "row_ids.malformed");
+  pb::RowIdSequence beyond;
+  auto* array = beyond.add_segments()->mutable_array()->mutable_u16();
+  array->set_base(UINT64_MAX);
+  array->set_offsets(std::string("\x01\x00", 2));
+  OG_EXPECT_ERROR(ParseIds(beyond), ErrorKind::kCorruption, "row_ids.malformed");
 }
 
 TEST(RowVersionSequence, OnlyTheCountOfASpanCounts) {
