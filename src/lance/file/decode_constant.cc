@@ -159,6 +159,9 @@ class ConstantDecoder : public PageDecoder {
       }
       OG_RETURN_NOT_OK(MapDefLevels(raw, defs, canonical_, context_, def));
     }
+    if (path_.row_level == 0 && reps > 0) {
+      return context_.Corrupt("levels", "a constant page without lists has repetition levels");
+    }
     if (path_.row_level > 0 && (reps == 0 || (defs > 0 && defs != reps))) {
       return context_.Corrupt("levels", "a constant page has unequal numbers of levels");
     }

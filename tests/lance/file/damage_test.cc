@@ -1,8 +1,6 @@
 // Decoders are total: whatever the bytes, a value of the right shape or a typed error that names
 // the object.
 
-#include <arrow/array/concatenate.h>
-
 #include "file_testing.h"
 
 namespace omnigraph::lance::testing {

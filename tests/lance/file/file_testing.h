@@ -4,6 +4,7 @@
 #pragma once
 
 #include <arrow/array.h>
+#include <arrow/array/concatenate.h>
 #include <arrow/json/from_string.h>
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
