@@ -24,15 +24,15 @@ Result<LeafForm> FormOf(const arrow::DataType& type) {
       const auto& list = static_cast<const arrow::FixedSizeListType&>(type);
       OG_ASSIGN_OR_RETURN(form, FormOf(*list.value_type()));
       form.dims.insert(form.dims.begin(), list.list_size());
-      if (form.kind == LeafForm::Kind::kFixed) {
+      if (FixedBits(type) && form.dims.size() <= kTypeDepthMax) {
         return form;
       }
       break;
     }
     default:
-      if (type.bit_width() > 0 && type.id() != arrow::Type::DICTIONARY) {
+      if (const std::optional<int64_t> bits = FixedBits(type)) {
         form.kind = LeafForm::Kind::kFixed;
-        form.item_bits = type.bit_width();
+        form.item_bits = *bits;
         return form;
       }
       break;

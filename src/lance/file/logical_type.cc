@@ -168,6 +168,27 @@ bool HasChildFields(const arrow::DataType& type) {
          type.id() == arrow::Type::LARGE_LIST || type.id() == arrow::Type::MAP;
 }
 
+std::optional<int64_t> FixedBits(const arrow::DataType& type) {
+  int64_t bits = 0;
+  switch (type.id()) {
+    case arrow::Type::FIXED_SIZE_BINARY:
+      // The type's own bit_width() is an int, and wraps.
+      bits = 8 * int64_t{static_cast<const arrow::FixedSizeBinaryType&>(type).byte_width()};
+      break;
+    case arrow::Type::FIXED_SIZE_LIST: {
+      const auto& list = static_cast<const arrow::FixedSizeListType&>(type);
+      bits = FixedBits(*list.value_type()).value_or(0) * list.list_size();
+      break;
+    }
+    case arrow::Type::DICTIONARY:
+      break;
+    default:
+      bits = type.bit_width();
+      break;
+  }
+  return bits > 0 && bits <= kValueBitsMax ? std::optional(bits) : std::nullopt;
+}
+
 Result<std::string> LogicalTypeOf(const arrow::DataType& type) {
   for (const auto& [name, id] : kPlainNames) {
     if (id == type.id()) {
@@ -217,7 +238,16 @@ Result<std::string> LogicalTypeOf(const arrow::DataType& type) {
   return Unsupported("lance.schema.type", "store a column of type " + type.ToString());
 }
 
-Result<std::shared_ptr<arrow::DataType>> LeafTypeOf(std::string_view logical_type) {
+namespace {
+
+/// Types around a type, such as fixed-size lists of fixed-size lists, are read recursively.
+Result<std::shared_ptr<arrow::DataType>> LeafTypeAt(std::string_view logical_type, int depth) {
+  if (depth > kTypeDepthMax) {
+    return Unsupported("lance.schema.logical_type",
+                       "read a field of a logical type that is nested "
+                       "deeper than " +
+                           std::to_string(kTypeDepthMax));
+  }
   for (const auto& [name, id] : kPlainNames) {
     if (name == logical_type) {
       auto plain = PlainType(id);
@@ -246,25 +276,30 @@ Result<std::shared_ptr<arrow::DataType>> LeafTypeOf(std::string_view logical_typ
   }
   if (text.starts_with("fixed_size_binary:") && SplitTrailingNumber(text, &head, &number) &&
       head == "fixed_size_binary") {
-    return arrow::fixed_size_binary(number);
+    auto type = arrow::fixed_size_binary(number);
+    return FixedBits(*type) ? Result(std::move(type)) : UnknownType(logical_type);
   }
   if (text.starts_with("fixed_size_list:") && SplitTrailingNumber(text, &head, &number) &&
       head.size() > 16) {
-    OG_ASSIGN_OR_RETURN(auto item, LeafTypeOf(head.substr(16)));
-    if (arrow::is_base_binary_like(item->id()) || item->id() == arrow::Type::NA) {
-      return UnknownType(logical_type);
-    }
-    return arrow::fixed_size_list(arrow::field("item", std::move(item)), number);
+    OG_ASSIGN_OR_RETURN(auto item, LeafTypeAt(head.substr(16), depth + 1));
+    auto type = arrow::fixed_size_list(arrow::field("item", std::move(item)), number);
+    return FixedBits(*type) ? Result(std::move(type)) : UnknownType(logical_type);
   }
   if (text.starts_with("dict:") && text.find(':', 5) != std::string_view::npos) {
     // dict:VALUE:INDEX:ORDERED; the value type may itself hold colons.
     const size_t ordered = text.rfind(':');
     const size_t index = text.rfind(':', ordered - 1);
     if (index != std::string_view::npos && index > 5) {
-      return LeafTypeOf(text.substr(5, index - 5));
+      return LeafTypeAt(text.substr(5, index - 5), depth + 1);
     }
   }
   return UnknownType(logical_type);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<arrow::DataType>> LeafTypeOf(std::string_view logical_type) {
+  return LeafTypeAt(logical_type, 0);
 }
 
 }  // namespace omnigraph::lance

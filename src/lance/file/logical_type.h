@@ -4,7 +4,10 @@
 
 #include <arrow/type.h>
 
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,5 +24,14 @@ Result<std::shared_ptr<arrow::DataType>> LeafTypeOf(std::string_view logical_typ
 
 /// True for types whose children are fields of their own (struct, list, map).
 bool HasChildFields(const arrow::DataType& type);
+
+/// Types nested in one logical type without being fields, at most.
+inline constexpr int kTypeDepthMax = 16;
+/// Widest value of fixed width: 256 MiB, so that its bits are an int, and products with a count of
+/// rows that a buffer can hold do not overflow.
+inline constexpr int64_t kValueBitsMax = std::numeric_limits<int32_t>::max();
+/// Bits of one value, items of fixed-size lists counted together; nullopt where values have no
+/// fixed width, or one above kValueBitsMax.
+std::optional<int64_t> FixedBits(const arrow::DataType& type);
 
 }  // namespace omnigraph::lance

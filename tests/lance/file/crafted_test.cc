@@ -263,5 +263,75 @@ TEST(CraftedFile, RowCounts_AreBoundedAndAgree) {
   OG_EXPECT_ERROR(Read(file), ErrorKind::kCorruption, "lance.file.container");
 }
 
+// ---- types -----------------------------------------------------------------------------------
+
+TEST(CraftedFile, TypesWiderThanAValueCanBe_AreRefused) {
+  const std::string wide[] = {
+      "fixed_size_binary:268435456",  // 2^31 bits
+      "fixed_size_binary:536870913",  // one byte, if its bits were counted in an int
+      "fixed_size_binary:2147483647",
+      "fixed_size_list:int8:268435456",
+      "fixed_size_list:fixed_size_list:int8:65536:65536",
+      // 2^64 items: none, if they were counted in 64 bits
+      "fixed_size_list:fixed_size_list:fixed_size_list:int8:16:1073741824:1073741824",
+  };
+  for (const std::string& type : wide) {
+    const Status status = Read(Constant(type, std::string(64, '\0'), 5)).status();
+    EXPECT_TRUE(IsUnsupported(status)) << type << " " << status.ToString();
+  }
+  OG_EXPECT_OK(Read(Constant("fixed_size_list:fixed_size_list:int8:3:2", "abcdef", 5)));
+}
+
+TEST(CraftedFile, TypesNestedTooDeep_AreRefused) {
+  constexpr int kDeep = 200'000;
+  const auto repeat = [](const std::string& text) {
+    std::string out;
+    for (int i = 0; i < kDeep; ++i) {
+      out += text;
+    }
+    return out;
+  };
+  for (const std::string& type :
+       {repeat("fixed_size_list:") + "int8" + repeat(":1"),
+        repeat("dict:") + "int8" + repeat(":int8:false"), repeat("dict:"), repeat(":")}) {
+    const Status status = Read(Constant(type, "a", 5)).status();
+    EXPECT_TRUE(IsUnsupported(status)) << type.substr(0, 40);
+  }
+}
+
+TEST(CraftedFile, StringsThatAreNoTypes_AreRefused) {
+  for (const std::string type : {"",
+                                 ":",
+                                 "fixed_size_binary:",
+                                 "fixed_size_binary:0",
+                                 "fixed_size_binary:-1",
+                                 "fixed_size_binary:99999999999999999999",
+                                 "fixed_size_list:",
+                                 "fixed_size_list::3",
+                                 "fixed_size_list:3",
+                                 "fixed_size_list:string:3",
+                                 "fixed_size_list:null:3",
+                                 "fixed_size_list:int8:0",
+                                 "fixed_size_list:struct:2",
+                                 "dict:",
+                                 "dict::",
+                                 "dict:::",
+                                 "dict:int8",
+                                 "timestamp:",
+                                 "timestamp:::",
+                                 "decimal:",
+                                 "decimal:128",
+                                 "decimal:128:0:0",
+                                 "decimal:128:99999:0",
+                                 "decimal:512:3:0",
+                                 "duration:",
+                                 "time32:ns",
+                                 "list",
+                                 "struct"}) {
+    const Status status = Read(Constant(type, "a", 5)).status();
+    EXPECT_TRUE(IsUnsupported(status) || IsCorruption(status)) << type << status.ToString();
+  }
+}
+
 }  // namespace
 }  // namespace omnigraph::lance::testing
