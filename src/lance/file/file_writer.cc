@@ -274,7 +274,7 @@ class FileWriter::Impl {
       OG_ASSIGN_OR_RETURN(const auto leaves, Shred(rows, column->paths));
       for (const ShreddedLeaf& leaf : leaves) {
         Result<EncodedPage> page = EncodePage(leaf, chunk_log_max_);
-        if (!page.ok() && Is(page.status(), ErrorKind::kExhausted)) {
+        if (CodeOf(page.status()) == "lance.file.page_slots" && rows->length > 1) {
           const int64_t half = rows->length / 2;
           OG_RETURN_NOT_OK(PutPages(column, rows->Slice(0, half)));
           return PutPages(column, rows->Slice(half, rows->length - half));

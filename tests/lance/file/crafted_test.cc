@@ -333,5 +333,23 @@ TEST(CraftedFile, StringsThatAreNoTypes_AreRefused) {
   }
 }
 
+// ---- writing ---------------------------------------------------------------------------------
+
+TEST(FileWriter, MemoryThatIsNotThere_IsAnErrorOfItsOwn) {
+  // One row that says it is 2^60 bytes long: no page of any number of rows can hold it.
+  std::string offsets;
+  AppendLittle<int64_t>(&offsets, 0);
+  AppendLittle<int64_t>(&offsets, int64_t{1} << 60);
+  const auto data = arrow::ArrayData::Make(
+      arrow::large_binary(), 1,
+      {nullptr, arrow::Buffer::FromString(offsets), arrow::Buffer::FromString("x")}, 0);
+  const auto schema = arrow::schema({arrow::field("c", arrow::large_binary())});
+  const auto batch = arrow::RecordBatch::Make(schema, 1, {arrow::MakeArray(data)});
+  FileWriterOptions options;
+  options.page_bytes = INT64_MAX;
+  const Status status = Encode({batch}, options).status();
+  EXPECT_TRUE(Is(status, ErrorKind::kExhausted)) << status.ToString();
+}
+
 }  // namespace
 }  // namespace omnigraph::lance::testing
