@@ -138,6 +138,11 @@ Status BTreeSegment::ReadParameters() {
   if (!rows || *rows <= 0 || *rows > UINT32_MAX) {
     return Corrupt("its page size is missing or no number");
   }
+  if (*rows > kPageRowsMax) {
+    return Unsupported("index.btree",
+                       fmt::format("read index segment {}: pages of {} rows", folder_, *rows),
+                       {.object = folder_});
+  }
   batch_rows_ = *rows;
   const auto bloom = metadata.find(std::string(kBloomKey));
   if (bloom == metadata.end()) {
@@ -168,12 +173,16 @@ Status BTreeSegment::ReadLookup() {
       wanted[3].field->type()->id() != arrow::Type::UINT32) {
     return Corrupt("its columns have other types");
   }
-  OG_ASSIGN_OR_RETURN(lookup_, table_->ReadRange(wanted, 0, table_->rows()));
+  // Before a row is read: a few bytes of a file can stand for any number of equal rows. Numbers of
+  // pages differ, and no codec puts so many into a byte.
+  constexpr uint64_t kPagesPerByteMax = 256;
   const int64_t pages = data_->rows() / batch_rows_ + (data_->rows() % batch_rows_ != 0 ? 1 : 0);
-  if (lookup_->num_rows() != pages || pages > UINT32_MAX) {
-    return Corrupt(fmt::format("{} rows in pages of {}, and {} pages in its table", data_->rows(),
-                               batch_rows_, lookup_->num_rows()));
+  if (table_->rows() != pages || pages > UINT32_MAX ||
+      static_cast<uint64_t>(pages) / kPagesPerByteMax > table_->size()) {
+    return Corrupt(fmt::format("{} rows in pages of {}, and {} pages in its table of {} bytes",
+                               data_->rows(), batch_rows_, table_->rows(), table_->size()));
   }
+  OG_ASSIGN_OR_RETURN(lookup_, table_->ReadRange(wanted, 0, pages));
   if (bloom_buffer_ != 0) {
     bloom_bytes_ = BloomFilter::EncodedBytes(rows());
   }

@@ -1,11 +1,17 @@
 // BTREE segments: what is written, when, and how segments merge.
 #include "omnigraph/lance/index/btree.h"
 
+#include <arrow/array/util.h>
+#include <arrow/memory_pool.h>
+#include <arrow/scalar.h>
+
 #include "btree_format.h"
 #include "btree_segment.h"
 #include "index_testing.h"
 #include "key_collector.h"
 #include "merge_plan.h"
+#include "omnigraph/lance/file/file_writer.h"
+#include "omnigraph/lance/file/schema.h"
 
 namespace omnigraph::lance {
 namespace {
@@ -115,6 +121,83 @@ TEST(BTreeBuilder, DescribesTheSegmentAsOfficialWritersDo) {
   EXPECT_EQ(file->schema().metadata().at("batch_size"), "256");
   EXPECT_EQ(file->schema().metadata().at("range_partitioned"), "false");
   EXPECT_EQ(file->version(), (std::pair<uint16_t, uint16_t>(2, 2)));
+}
+
+/// One row of 0, or rows of null, which take no more bytes than one.
+arrow::ArrayVector EqualRows(const arrow::Schema& schema, int64_t rows) {
+  arrow::ArrayVector columns;
+  for (const auto& field : schema.fields()) {
+    const bool null = rows > 1 || field->type()->id() == arrow::Type::STRING;
+    columns.push_back(null ? *arrow::MakeArrayOfNull(field->type(), rows)
+                           : *arrow::MakeArrayFromScalar(**arrow::MakeScalar(field->type(), 0), 1));
+  }
+  return columns;
+}
+
+/// A segment of equal rows and a page table of equal rows.
+class SegmentOfEqualRows : public ::testing::Test {
+ protected:
+  void Put(const std::string& name, const std::shared_ptr<arrow::Schema>& schema, int64_t rows,
+           const std::string& batch_size = "") {
+    OG_ASSERT_OK_AND_ASSIGN(Schema lance_schema, Schema::FromArrow(*schema));
+    OG_ASSERT_OK_AND_ASSIGN(const auto writer, FileWriter::Make(std::move(lance_schema)));
+    if (!batch_size.empty()) {
+      writer->SetSchemaMetadata(kBatchSizeKey, batch_size);
+    }
+    OG_ASSERT_OK(writer->Write(*arrow::RecordBatch::Make(schema, rows, EqualRows(*schema, rows))));
+    OG_ASSERT_OK_AND_ASSIGN(const EncodedFile file, writer->Finish());
+    ASSERT_LT(file.size, 4096);
+    OG_ASSERT_OK(store_->PutIfAbsent("t.lance/_indices/" + index_.uuid.ToString() + "/" + name,
+                                     file.parts, store::PutStrength::kOrdered));
+    index_.files.push_back({name, file.size});
+  }
+  void PutData(int64_t rows) {
+    Put("page_data.lance",
+        arrow::schema(
+            {arrow::field("values", arrow::utf8()), arrow::field("ids", arrow::uint64())}),
+        rows);
+  }
+  void PutLookup(int64_t rows, const std::string& batch_size) {
+    Put("page_lookup.lance",
+        arrow::schema({arrow::field("min", arrow::utf8()), arrow::field("max", arrow::utf8()),
+                       arrow::field("null_count", arrow::uint32()),
+                       arrow::field("page_idx", arrow::uint32())}),
+        rows, batch_size);
+  }
+  /// Open, and see that no rows were read: those of the tests take 16 bytes each.
+  Status Open() {
+    const int64_t before = arrow::default_memory_pool()->total_bytes_allocated();
+    const Status status = BTreeSegment::Open({store_, "t.lance"}, index_).status();
+    EXPECT_LT(arrow::default_memory_pool()->total_bytes_allocated() - before, 1 << 20);
+    return status;
+  }
+
+  const std::shared_ptr<store::ObjectStore> store_ = std::make_shared<store::MemoryStore>();
+  IndexMetadata index_;
+};
+
+TEST_F(SegmentOfEqualRows, MorePagesThanItsRowsFill_AreNotRead) {
+  PutData(10);
+  PutLookup(1'000'000, "256");
+  OG_EXPECT_ERROR(Open(), ErrorKind::kCorruption, "index.btree");
+}
+
+TEST_F(SegmentOfEqualRows, MorePagesThanItsTableHasBitsFor_AreNotRead) {
+  PutData(1'000'000);
+  PutLookup(1'000'000, "1");
+  OG_EXPECT_ERROR(Open(), ErrorKind::kCorruption, "index.btree");
+}
+
+TEST_F(SegmentOfEqualRows, PagesOfMoreRowsThanAreReadAtOnce_AreRefused) {
+  PutData(1'000'000);
+  PutLookup(1, "1048577");
+  OG_EXPECT_ERROR(Open(), ErrorKind::kUnsupported, "index.btree");
+  IndexMetadata smaller;
+  smaller.uuid.bytes[0] = 1;
+  std::swap(index_, smaller);
+  PutData(1'000'000);
+  PutLookup(1, "1048576");
+  OG_EXPECT_OK(Open());
 }
 
 TEST(BTreeBuilder, RefusesNulls) {
