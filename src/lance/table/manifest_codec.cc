@@ -84,6 +84,7 @@ void FillRest(const Manifest& manifest, pb::Manifest* message) {
   if (!manifest.file_version.empty()) {
     message->mutable_data_format()->set_file_format(manifest.file_format);
     message->mutable_data_format()->set_version(manifest.file_version);
+    RestoreUnknown(manifest.file_format_unknown, message->mutable_data_format());
   }
   FillMap(manifest.config, message->mutable_config());
   for (const BasePath& base : manifest.base_paths) {
@@ -170,6 +171,7 @@ Status ReadFileVersion(const pb::Manifest& message, std::string_view object, Man
   if (message.has_data_format()) {
     manifest->file_format = message.data_format().file_format();
     manifest->file_version = message.data_format().version();
+    manifest->file_format_unknown = UnknownOf(message.data_format());
   } else if (!manifest->fragments.empty() && !manifest->fragments[0].files.empty()) {
     const DataFileRef& file = manifest->fragments[0].files[0];
     manifest->file_version = fmt::format("{}.{}", file.major_version, file.minor_version);
@@ -197,6 +199,7 @@ Status ReadSections(const pb::Manifest& message, std::string_view bytes, size_t 
       OG_ASSIGN_OR_RETURN(IndexMetadata index, IndexFromWire(wire, object));
       manifest->indices.push_back(std::move(index));
     }
+    manifest->indices_unknown = UnknownOf(section);
   }
   if (message.has_transaction_section() || message.has_transaction_section_12()) {
     const uint64_t at = message.has_transaction_section() ? message.transaction_section()
@@ -251,11 +254,12 @@ std::string EncodeManifest(const Manifest& manifest) {
   pb::Manifest message;
   FillHead(manifest, &message);
   FillRest(manifest, &message);
-  if (!manifest.indices.empty()) {
+  if (!manifest.indices.empty() || !manifest.indices_unknown.empty()) {
     pb::IndexSection section;
     for (const IndexMetadata& index : manifest.indices) {
       IndexToWire(index, section.add_indices());
     }
+    RestoreUnknown(manifest.indices_unknown, &section);
     message.set_index_section(AppendSection(SerializeProto(section), &out));
   }
   if (!manifest.transaction.empty()) {

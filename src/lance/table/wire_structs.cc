@@ -178,6 +178,7 @@ Result<IndexMetadata> IndexFromWire(const pb::Index& message, std::string_view o
   index.has_details = message.has_details();
   index.details_type_url = message.details().type_url();
   index.details_value = message.details().value();
+  index.details_unknown = UnknownOf(message.details());
   if (message.has_index_version()) {
     index.index_version = message.index_version();
   }
@@ -185,7 +186,8 @@ Result<IndexMetadata> IndexFromWire(const pb::Index& message, std::string_view o
     index.created_at_ms = message.created_at_ms();
   }
   for (const pb::IndexFile& file : message.files()) {
-    index.files.push_back({.path = file.path(), .size_bytes = file.size_bytes()});
+    index.files.push_back(
+        {.path = file.path(), .size_bytes = file.size_bytes(), .unknown = UnknownOf(file)});
   }
   index.unknown = UnknownOf(message);
   return index;
@@ -202,6 +204,7 @@ void IndexToWire(const IndexMetadata& index, pb::Index* message) {
   if (index.has_details) {
     message->mutable_details()->set_type_url(index.details_type_url);
     message->mutable_details()->set_value(index.details_value);
+    RestoreUnknown(index.details_unknown, message->mutable_details());
   }
   if (index.index_version) {
     message->set_index_version(*index.index_version);
@@ -213,6 +216,7 @@ void IndexToWire(const IndexMetadata& index, pb::Index* message) {
     pb::IndexFile* out = message->add_files();
     out->set_path(file.path);
     out->set_size_bytes(file.size_bytes);
+    RestoreUnknown(file.unknown, out);
   }
   RestoreUnknown(index.unknown, message);
 }

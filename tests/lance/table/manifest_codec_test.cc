@@ -56,6 +56,15 @@ Manifest Example() {
   return manifest;
 }
 
+/// The index section inside a file that has one.
+pb::IndexSection SectionIn(const std::string& bytes, const pb::Manifest& message) {
+  const uint64_t at = message.index_section();
+  pb::IndexSection section;
+  EXPECT_TRUE(
+      section.ParseFromString(bytes.substr(at + 4, LoadLittle<uint32_t>(bytes.data() + at))));
+  return section;
+}
+
 /// The manifest message inside a file.
 pb::Manifest MessageIn(const std::string& bytes) {
   const uint64_t at = LoadLittle<uint64_t>(bytes.data() + bytes.size() - 16);
@@ -64,13 +73,18 @@ pb::Manifest MessageIn(const std::string& bytes) {
   return message;
 }
 
-/// A manifest file around a message and nothing else.
-std::string FileOf(const pb::Manifest& message) {
+/// A manifest file of an index section (none: empty) and a message.
+std::string FileOf(const pb::Manifest& message, const std::string& section = "") {
   const std::string body = SerializeProto(message);
   std::string out;
+  if (!section.empty()) {
+    AppendLittle(&out, static_cast<uint32_t>(section.size()));
+    out += section;
+  }
+  const uint64_t at = out.size();
   AppendLittle(&out, static_cast<uint32_t>(body.size()));
   out += body;
-  AppendLittle(&out, uint64_t{0});
+  AppendLittle(&out, at);
   AppendLittle(&out, uint16_t{0});
   AppendLittle(&out, uint16_t{2});
   return out + "LANC";
@@ -119,8 +133,9 @@ TEST(ManifestCodec, ParentIdOfTopLevelFields_IsWrittenAsMinusOne) {
 }
 
 TEST(ManifestCodec, UnknownFields_SurviveOnEveryLevel) {
-  pb::Manifest message = MessageIn(EncodeManifest(Example()));
-  message.clear_index_section();
+  const std::string example = EncodeManifest(Example());
+  pb::Manifest message = MessageIn(example);
+  pb::IndexSection section = SectionIn(example, message);
   message.clear_transaction_section();
   message.clear_transaction_section_12();
   const auto add = [](google::protobuf::Message* m, int number) {
@@ -135,9 +150,29 @@ TEST(ManifestCodec, UnknownFields_SurviveOnEveryLevel) {
   ASSERT_TRUE(field.ParseFromString(message.fields(0)));
   add(&field, 2005);
   *message.mutable_fields(0) = field.SerializeAsString();
-  OG_ASSERT_OK_AND_ASSIGN(const Manifest manifest, DecodeManifest(FileOf(message), "t"));
-  const pb::Manifest back = MessageIn(EncodeManifest(manifest));
+  add(message.mutable_data_format(), 2006);
+  message.add_base_paths()->set_path("elsewhere");
+  add(message.mutable_base_paths(0), 2007);
+  add(&section, 2008);
+  add(section.mutable_indices(0), 2009);
+  add(section.mutable_indices(0)->mutable_details(), 2010);
+  add(section.mutable_indices(0)->mutable_files(0), 2011);
+  OG_ASSERT_OK_AND_ASSIGN(const Manifest manifest,
+                          DecodeManifest(FileOf(message, SerializeProto(section)), "t"));
+  const std::string bytes = EncodeManifest(manifest);
+  const pb::Manifest back = MessageIn(bytes);
   EXPECT_EQ(SerializeProto(back), SerializeProto(message));
+  EXPECT_EQ(SerializeProto(SectionIn(bytes, back)), SerializeProto(section));
+}
+
+TEST(ManifestCodec, UnknownFieldsOfASectionWithoutIndexes_Survive) {
+  pb::Manifest message = MessageIn(EncodeManifest(Example()));
+  message.clear_transaction_section();
+  message.clear_transaction_section_12();
+  const std::string section("\xf2\x7d\x04kept", 7);  // field 2014
+  OG_ASSERT_OK_AND_ASSIGN(const Manifest manifest, DecodeManifest(FileOf(message, section), "t"));
+  const std::string bytes = EncodeManifest(manifest);
+  EXPECT_EQ(SerializeProto(SectionIn(bytes, MessageIn(bytes))), section);
 }
 
 TEST(ManifestCodec, Field23WinsOverField21) {
@@ -200,8 +235,9 @@ TEST(ManifestCodec, EveryByteFlipped_GivesAManifestOrATypedErrorThatNamesTheObje
 }
 
 TEST(ManifestCodec, ImpossibleContent_IsCorruption) {
-  pb::Manifest message = MessageIn(EncodeManifest(Example()));
-  message.clear_index_section();
+  const std::string example = EncodeManifest(Example());
+  pb::Manifest message = MessageIn(example);
+  pb::IndexSection section = SectionIn(example, message);
   message.clear_transaction_section();
   message.clear_transaction_section_12();
   pb::Manifest twice = message;

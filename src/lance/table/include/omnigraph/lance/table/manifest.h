@@ -72,6 +72,7 @@ struct Fragment {
 struct IndexFileRef {
   std::string path;  ///< below `_indices/<uuid>/`
   uint64_t size_bytes = 0;
+  std::string unknown;
   bool operator==(const IndexFileRef&) const = default;
 };
 
@@ -85,6 +86,7 @@ struct IndexMetadata {
   bool has_fragment_bitmap = true;     ///< false: the field is absent (system entries)
   std::string details_type_url;        ///< decides the plug-in
   std::string details_value;
+  std::string details_unknown;
   bool has_details = true;
   std::optional<int32_t> index_version;
   std::optional<uint64_t> created_at_ms;
@@ -127,11 +129,13 @@ struct Manifest {
   uint64_t next_row_id = 0;  ///< with stable row ids only; only grows
   std::string file_format = "lance";
   std::string file_version = "2.2";
+  std::string file_format_unknown;
   std::map<std::string, std::string> config;
   std::vector<BasePath> base_paths;
   std::map<std::string, std::string> table_metadata;
   std::optional<std::string> branch;
   std::vector<IndexMetadata> indices;
+  std::string indices_unknown;  ///< of the section around them
   /// Serialized Transaction (transaction.h) that made this version; empty = not inline.
   std::string transaction;
   std::string unknown;
