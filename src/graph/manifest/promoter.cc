@@ -58,6 +58,7 @@ Result<std::vector<Promotion>> TryPromote(Graph& graph, const std::vector<TableI
       continue;
     }
     OG_ASSIGN_OR_RETURN(const TableRef table, graph.OpenTable(*state));
+    OG_ASSIGN_OR_RETURN(const bool own, lance::IsOwnVersion(*ordinary));
     runtime::FailPoint("promote.before_put");
     const bool fresh = !lance::IsDetachedVersion(state->version);  // version 1 is ordinary itself
     Result<TableRef> promoted =
@@ -72,7 +73,7 @@ Result<std::vector<Promotion>> TryPromote(Graph& graph, const std::vector<TableI
                             .ordinary_version = (*promoted)->version(),
                             .promoted_version = state->version,
                             .moved = (*promoted)->version() != ordinary->version(),
-                            .foreign = !lance::IsOwnVersion(*ordinary)});
+                            .foreign = !own});
   }
   return out;
 }
@@ -84,7 +85,8 @@ Result<std::vector<ForeignVersion>> FindForeignVersions(Graph& graph, const Snap
   for (const auto& [id, state] : snapshot.tables) {
     OG_ASSIGN_OR_RETURN(const TableRef newest,
                         lance::Table::Open(graph.LocationOf(state), {.owner = true}));
-    if (!lance::IsOwnVersion(*newest)) {
+    OG_ASSIGN_OR_RETURN(const bool own, lance::IsOwnVersion(*newest));
+    if (!own) {
       found.push_back({id, state.name, newest->version()});
     }
   }

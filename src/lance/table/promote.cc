@@ -1,4 +1,4 @@
-// Promotion of a detached version to the ordinary chain (protocol.md C7).
+// Promotion of a detached version to the ordinary chain (C7, docs/protocols/publishing.md).
 
 #include <fmt/format.h>
 
@@ -17,13 +17,11 @@ namespace {
 
 constexpr std::string_view kCreatedProperty = "omnigraph.created";
 
-std::optional<std::string> PropertyOf(const Table& table, std::string_view name) {
-  const auto transaction = ReadTransaction(table.location(), table.manifest());
-  if (!transaction.ok() || !*transaction) {
-    return std::nullopt;
-  }
-  const auto at = (*transaction)->properties.find(std::string(name));
-  return at == (*transaction)->properties.end() ? std::nullopt : std::optional(at->second);
+/// Properties of the transaction that made a version; none where it does not say.
+Result<std::map<std::string, std::string>> PropertiesOf(const Table& table) {
+  OG_ASSIGN_OR_RETURN(const std::optional<Transaction> transaction,
+                      ReadTransaction(table.location(), table.manifest()));
+  return transaction ? transaction->properties : std::map<std::string, std::string>();
 }
 
 /// One Update for everything between two versions; nullopt where their fragments do not compare.
@@ -52,9 +50,10 @@ std::optional<Transaction> UpdateBetween(const Table& latest, const Table& head)
   return update;
 }
 
-Transaction TransactionFor(const Table& latest, const Table& head) {
+Result<Transaction> TransactionFor(const Table& latest, const Table& head) {
   std::optional<Transaction> update;
-  if (IsOwnVersion(latest)) {
+  OG_ASSIGN_OR_RETURN(const bool own, IsOwnVersion(latest));
+  if (own) {
     update = UpdateBetween(latest, head);
   }
   Transaction transaction = update.value_or(Transaction{});
@@ -92,23 +91,29 @@ Status CheckCounts(const Table& latest, const BuiltVersion& built) {
 
 }  // namespace
 
-bool IsOwnVersion(const Table& table) {
-  return PropertyOf(table, kCreatedProperty) || PropertyOf(table, kPromotedProperty);
+Result<bool> IsOwnVersion(const Table& table) {
+  OG_ASSIGN_OR_RETURN(const auto properties, PropertiesOf(table));
+  return properties.contains(std::string(kCreatedProperty)) ||
+         properties.contains(std::string(kPromotedProperty));
 }
 
-std::optional<uint64_t> PromotedVersion(const Table& table) {
-  const std::optional<std::string> text = PropertyOf(table, kPromotedProperty);
-  uint64_t version = 0;
-  if (!text ||
-      std::from_chars(text->data(), text->data() + text->size(), version).ec != std::errc()) {
+Result<std::optional<uint64_t>> PromotedVersion(const Table& table) {
+  OG_ASSIGN_OR_RETURN(const auto properties, PropertiesOf(table));
+  const auto at = properties.find(std::string(kPromotedProperty));
+  if (at == properties.end()) {
     return std::nullopt;
   }
-  return version;
+  const std::string& text = at->second;
+  uint64_t version = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(version)
+                                                                  : std::nullopt;
 }
 
 Result<std::shared_ptr<const Table>> Promote(const std::shared_ptr<const Table>& latest,
                                              const std::shared_ptr<const Table>& head) {
-  if (head->version() == latest->version() || PromotedVersion(*latest) == head->version()) {
+  OG_ASSIGN_OR_RETURN(const std::optional<uint64_t> promoted, PromotedVersion(*latest));
+  if (head->version() == latest->version() || promoted == head->version()) {
     return latest;
   }
   OG_RETURN_NOT_OK(
@@ -120,8 +125,9 @@ Result<std::shared_ptr<const Table>> Promote(const std::shared_ptr<const Table>&
     next.max_fragment_id =
         std::max(next.max_fragment_id.value_or(0), *latest->manifest().max_fragment_id);
   }
+  OG_ASSIGN_OR_RETURN(Transaction transaction, TransactionFor(*latest, *head));
   OG_ASSIGN_OR_RETURN(const BuiltVersion built,
-                      FinishBuild(latest, std::move(next), TransactionFor(*latest, *head),
+                      FinishBuild(latest, std::move(next), std::move(transaction),
                                   latest->stored().naming, {.write_transaction_file = true}));
   auto put = PutSettled(built);
   if (!put.ok()) {

@@ -42,8 +42,10 @@ TEST_F(Promotion, PutsTheHeadAtTheNextNumberWithOneTransactionForAllSince) {
   OG_ASSERT_OK_AND_ASSIGN(const TablePtr promoted, Promote(root_, third_));
   EXPECT_EQ(promoted->version(), 2u);
   EXPECT_EQ(Numbers(*promoted), (std::vector<int64_t>{2, 3, 10, 11}));
-  EXPECT_EQ(PromotedVersion(*promoted), third_->version());
-  EXPECT_TRUE(IsOwnVersion(*promoted));
+  OG_ASSERT_OK_AND_ASSIGN(const auto shown, PromotedVersion(*promoted));
+  EXPECT_EQ(shown, third_->version());
+  OG_ASSERT_OK_AND_ASSIGN(const bool own, IsOwnVersion(*promoted));
+  EXPECT_TRUE(own);
   EXPECT_GE(promoted->manifest().timestamp_us, third_->manifest().timestamp_us);
   const Transaction transaction = TransactionOfTable(*promoted);
   EXPECT_EQ(transaction.operation, Operation::kUpdate);
@@ -92,7 +94,8 @@ TEST_F(Promotion, OverAForeignVersion_IsARestoreAboveItsCounters) {
   OG_ASSERT_OK(location_.store->Put(location_.Child(ManifestPath(3)),
                                     store::BytesOf(EncodeManifest(foreign))));
   OG_ASSERT_OK_AND_ASSIGN(const TablePtr latest, Latest());
-  EXPECT_FALSE(IsOwnVersion(*latest));
+  OG_ASSERT_OK_AND_ASSIGN(const bool own, IsOwnVersion(*latest));
+  EXPECT_FALSE(own);
   OG_ASSERT_OK_AND_ASSIGN(const TablePtr promoted, Promote(latest, third_));
   EXPECT_EQ(promoted->version(), 4u);
   EXPECT_EQ(promoted->manifest().max_fragment_id, 40u);
@@ -100,6 +103,30 @@ TEST_F(Promotion, OverAForeignVersion_IsARestoreAboveItsCounters) {
   EXPECT_EQ(TransactionOfTable(*promoted).operation, Operation::kRestore);
   EXPECT_EQ(TransactionOfTable(*promoted).restored_version, third_->version());
   EXPECT_EQ(Numbers(*promoted), (std::vector<int64_t>{2, 3, 10, 11}));
+}
+
+TEST_F(Promotion, OverAVersionWhoseTransactionCannotBeRead_Fails) {
+  // Whether it is a stranger's decides about the transaction that promotion writes.
+  Manifest silent = root_->manifest();
+  silent.version = 2;
+  silent.transaction.clear();
+  silent.transaction_file = "1-theirs.txn";
+  OG_ASSERT_OK(location_.store->Put(location_.Child(ManifestPath(2)),
+                                    store::BytesOf(EncodeManifest(silent))));
+  const auto file = location_.Child("_transactions/1-theirs.txn");
+  OG_ASSERT_OK(location_.store->Put(file, store::BytesOf("no message")));
+  OG_ASSERT_OK_AND_ASSIGN(TablePtr latest, Latest());
+  EXPECT_TRUE(IsCorruption(IsOwnVersion(*latest).status()));
+  EXPECT_TRUE(IsCorruption(PromotedVersion(*latest).status()));
+  EXPECT_TRUE(IsCorruption(Promote(latest, third_).status()));
+
+  const auto faulty = std::make_shared<store::FaultyStore>(location_.store, store::FaultPlan{});
+  OG_ASSERT_OK_AND_ASSIGN(
+      latest, Table::Open({faulty, location_.path}, {.look = Look::kWriter, .owner = true}));
+  faulty->Arm({.op = store::StoreOp::kGet,
+               .fault = store::StoreFault::kFailBefore,
+               .path_contains = "_transactions/"});
+  EXPECT_TRUE(Is(Promote(latest, third_).status(), ErrorKind::kUnavailable));
 }
 
 TEST_F(Promotion, OfAnotherSchema_IsARestore) {

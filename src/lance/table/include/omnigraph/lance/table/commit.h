@@ -3,7 +3,7 @@
 /// rebase, and promotion of a detached version to the ordinary chain.
 ///
 /// Every version is one put-if-absent of its manifest. A put that was not answered is settled by
-/// reading (protocol.md P4): ours carries our transaction's uuid.
+/// reading (P4, docs/protocols/log.md): ours carries our transaction's uuid.
 #pragma once
 
 #include <arrow/type.h>
@@ -161,8 +161,10 @@ Result<std::shared_ptr<const Table>> Promote(const std::shared_ptr<const Table>&
                                              const std::shared_ptr<const Table>& head);
 
 /// True where `table` was made by CreateTable or Promote; false: an outsider's commit.
-bool IsOwnVersion(const Table& table);
-/// The detached version that an ordinary one shows; nullopt for others.
-std::optional<uint64_t> PromotedVersion(const Table& table);
+///
+/// Errors: those of reading its transaction; then nobody knows.
+Result<bool> IsOwnVersion(const Table& table);
+/// The detached version that an ordinary one shows; nullopt for others. Errors: as IsOwnVersion.
+Result<std::optional<uint64_t>> PromotedVersion(const Table& table);
 
 }  // namespace omnigraph::lance
