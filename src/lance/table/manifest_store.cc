@@ -1,4 +1,5 @@
-// Reading manifests from the store, and finding the newest one of a chain (protocol.md C5).
+// Reading manifests from the store, and finding the newest one of a chain (C5,
+// docs/protocols/publishing.md).
 
 #include <fmt/format.h>
 

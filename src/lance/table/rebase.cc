@@ -1,4 +1,5 @@
-// A change against a newer version of its table: what can stand together (protocol.md C1).
+// A change against a newer version of its table: what can stand together (C1,
+// docs/protocols/publishing.md).
 
 #include <fmt/format.h>
 

@@ -273,7 +273,7 @@ TEST(AddBTreeSegment, RefusesKeysThatAreNotTheAddedRows) {
   OG_EXPECT_ERROR(AddBTreeSegment(*table, {}, &change, other), ErrorKind::kInvalid, "index.column");
 }
 
-// Decision 8: the number of segments and the bytes per row grow with the logarithm of the rows.
+// The number of segments and the bytes per row grow with the logarithm of the rows.
 TEST(AddBTreeSegment, MergesInTiers) {
   const auto counting =
       std::make_shared<store::CountingStore>(std::make_shared<store::MemoryStore>());

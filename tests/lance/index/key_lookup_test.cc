@@ -86,7 +86,7 @@ class Churn {
   std::mt19937_64 random_;
 };
 
-// Decision 9: with every history of segments the answers are those of a scan. One lookup serves all
+// With every history of segments the answers are those of a scan. One lookup serves all
 // versions, old ones and branches too.
 TEST(KeyLookup, AnswersAsAScanDoes_OverRandomHistories) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
@@ -268,7 +268,7 @@ TEST(KeyLookup, WhenPagesAreOfAnotherSegment_IsCorrupt) {
   OG_EXPECT_ERROR(Look(&lookup, *table, {Spell(1)}), ErrorKind::kCorruption, "");
 }
 
-// Decision 8 and the aim of formats.md: 1,000 random keys in a million rows read about 10 MB.
+// docs/format/lance-btree.md: 1,000 random keys in a million rows read about 10 MB.
 TEST(KeyLookup, ReadsInProportionToTheKeys) {
   const auto counting =
       std::make_shared<store::CountingStore>(std::make_shared<store::MemoryStore>());

@@ -174,7 +174,7 @@ Result<StoredManifest> ReadManifest(const TableLocation& location, uint64_t vers
 /// Whose look at a chain of versions it is.
 enum class Look : uint8_t {
   kReader,  ///< the hint, then the next number until one is missing; a listing only without a hint
-  kWriter,  ///< a listing (protocol.md C5: a writer's first look at a chain)
+  kWriter,  ///< a listing (C5: a writer's first look at a chain)
 };
 
 /// Find and read the newest ordinary version.
