@@ -25,12 +25,12 @@
 #include "omnigraph/lance/table/data_writer.h"
 #include "omnigraph/lance/table/table.h"
 #include "omnigraph/store/object_store.h"
+#include "tool_main.h"
 
 namespace omnigraph::lance {
 namespace {
 
 using TablePtr = std::shared_ptr<const Table>;
-using Arguments = std::vector<std::string>;
 
 /// Key number `number`: in no order. index_judges.py spells them the same way.
 std::string KeyOf(uint64_t number) {
@@ -156,20 +156,5 @@ Status Run(const TableLocation& location, const std::string& command, const Argu
 }  // namespace omnigraph::lance
 
 int main(int argc, char** argv) {
-  using namespace omnigraph;
-  if (argc < 4) {
-    fmt::print(stderr, "usage: lance_index_tool FOLDER TABLE COMMAND [ARGUMENTS]\n");
-    return 2;
-  }
-  const auto object_store = store::OpenStore(argv[1]);
-  if (!object_store.ok()) {
-    fmt::print(stderr, "{}\n", object_store.status().ToString());
-    return 1;
-  }
-  const Status status =
-      lance::Run({*object_store, argv[2]}, argv[3], lance::Arguments(argv + 4, argv + argc));
-  if (!status.ok()) {
-    fmt::print(stderr, "{}\n", status.ToString());
-  }
-  return status.ok() ? 0 : 1;
+  return omnigraph::lance::ToolMain("lance_index_tool", argc, argv, omnigraph::lance::Run);
 }
