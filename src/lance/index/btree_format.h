@@ -17,8 +17,8 @@ inline constexpr std::string_view kRangePartitionedKey = "range_partitioned";
 /// Ours: number of the global buffer that holds the Bloom filter.
 inline constexpr std::string_view kBloomKey = "omnigraph.bloom";
 
-/// Rows of a page that is read, at most (ours have 256, official ones 4,096 unless asked): pages are
-/// read whole.
+/// Rows of a page that is read, at most (ours have 256, official ones 4,096 unless asked): pages
+/// are read whole.
 inline constexpr int64_t kPageRowsMax = 1 << 20;
 
 /// IndexMetadata::index_version: `ids` holds row ids (stable ones where the table has them; else
