@@ -1,6 +1,5 @@
 // Figures of admission: how fast NDJSON becomes checked Arrow rows on one thread.
 #include <cstdio>
-
 #include <string>
 
 #include "omnigraph/graph/write/row_parser.h"

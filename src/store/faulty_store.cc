@@ -327,9 +327,9 @@ Status FaultyStore::PutIfAbsent(std::string_view path, const Bytes& bytes, PutSt
 }
 
 Status FaultyStore::MakeDurable(std::string_view path) {
-  return impl_->Change(
-      StoreOp::kMakeDurable, path,
-      [this, name = std::string(path)] { return impl_->base().MakeDurable(name); });
+  return impl_->Change(StoreOp::kMakeDurable, path, [this, name = std::string(path)] {
+    return impl_->base().MakeDurable(name);
+  });
 }
 
 Result<ListPage> FaultyStore::List(std::string_view prefix, const ListOptions& options) {

@@ -116,8 +116,7 @@ class LocalStore::Impl {
   LocalReaders readers_;
 };
 
-Status LocalStore::Impl::Put(std::string_view path, const Bytes& bytes,
-                             const PlanMaker& plan) {
+Status LocalStore::Impl::Put(std::string_view path, const Bytes& bytes, const PlanMaker& plan) {
   OG_RETURN_NOT_OK(CheckObjectPath(path));
   bool folder_gone = false;
   Status status = PutOnce(path, bytes, plan, &folder_gone);
@@ -129,8 +128,8 @@ Status LocalStore::Impl::Put(std::string_view path, const Bytes& bytes,
   return status;
 }
 
-Status LocalStore::Impl::PutOnce(std::string_view path, const Bytes& bytes,
-                                 const PlanMaker& plan, bool* folder_gone) {
+Status LocalStore::Impl::PutOnce(std::string_view path, const Bytes& bytes, const PlanMaker& plan,
+                                 bool* folder_gone) {
   Result<std::shared_ptr<AnchoredFolder>> folder = folders_.Anchored(FolderOf(path));
   if (!folder.ok()) {
     *folder_gone = IsNotFound(folder.status());

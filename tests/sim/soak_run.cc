@@ -53,8 +53,8 @@ class Room {
     world_.rows_left = options.rows > 0 ? options.rows : 40 + static_cast<int64_t>(Below(160));
     // A power cut after a put that failed in its last sync (any disk), or in the middle of an
     // ordered put (without a journal), may leave a last entry that is not whole and was not acked.
-    world_.torn_allowed = plan_.on_disk && (plan_.sync_failures ||
-                                            options.model == store::DiskModel::kNoJournal);
+    world_.torn_allowed =
+        plan_.on_disk && (plan_.sync_failures || options.model == store::DiskModel::kNoJournal);
     world_.late_effects = !plan_.on_disk;
     harms_left_ = 3 + static_cast<int>(Below(30));
     if (plan_.on_disk) {

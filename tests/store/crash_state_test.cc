@@ -160,8 +160,8 @@ TEST_P(CrashStates, MakeDurable_MendsWhatAFailedPutLeft) {
       OG_ASSERT_OK(disk->MakeFolder("f"));
       disk->FailSync(nth);
       // Fails or not: what matters is what reads back.
-      static_cast<void>(LocalStore::Make(disk, NoThread())
-                            ->PutIfAbsent("f/x", BytesOf(bytes), strength));
+      static_cast<void>(
+          LocalStore::Make(disk, NoThread())->PutIfAbsent("f/x", BytesOf(bytes), strength));
       disk->FailSync(0);
       const auto other = LocalStore::Make(disk, NoThread());
       if (!other->Head("f/x").ok()) {
@@ -173,8 +173,8 @@ TEST_P(CrashStates, MakeDurable_MendsWhatAFailedPutLeft) {
       const Verdict after = Judge(*disk, versions, {"f/x"});
       EXPECT_EQ(after.torn + after.missing, 0u) << "sync " << nth;
       mended += was_lost ? 1 : 0;
-      const Verdict again = JudgeEveryStep(*disk, versions, {"f/x"},
-                                           [&] { return other->MakeDurable("f/x"); });
+      const Verdict again =
+          JudgeEveryStep(*disk, versions, {"f/x"}, [&] { return other->MakeDurable("f/x"); });
       EXPECT_EQ(again.torn + again.missing, 0u) << "sync " << nth;
     }
   }

@@ -213,8 +213,8 @@ class Claimant {
 
   // S1, S3, S6: at the first absent position above `replay_after`, and on until nothing absent is
   // at or below `published`. The entry below is made durable first (P5): an owner whose last put
-  // failed or was cut off left it to read, but maybe not on the medium. All below it are durable, by
-  // the answer that their owner had, or by the claimant of then.
+  // failed or was cut off left it to read, but maybe not on the medium. All below it are durable,
+  // by the answer that their owner had, or by the claimant of then.
   Status PutSentinels(const ShardManifest& claimed) {
     OG_ASSIGN_OR_RETURN(const EncodedEntry bytes,
                         EncodeSentinel(epoch_, mark_.process_id, mark_.address));

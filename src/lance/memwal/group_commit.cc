@@ -14,6 +14,15 @@ int64_t RowsOf(const std::vector<EntryRun>& runs) {
                          [](int64_t sum, const EntryRun& run) { return sum + run.rows; });
 }
 
+// What rows are told that no put was tried for, because the one before them retired the writer for
+// `why`: their effect is known.
+Status NeverPut(const Status& why) {
+  const ErrorDetail* detail = GetErrorDetail(why);
+  const std::string message = "append to the log: its writer retired before: " + why.message();
+  return detail == nullptr ? Unavailable("memwal.retired", message)
+                           : MakeError(detail->kind(), detail->code(), message, detail->place());
+}
+
 bool SameSchema(const AppendRequest& a, const AppendRequest& b) {
   return a.schema_hash == b.schema_hash &&
          (a.batch->schema() == b.batch->schema() ||
@@ -128,7 +137,7 @@ void GroupCommit::TakeTurn() {
   {
     runtime::MutexLock lock(mutex_);
     if (delivery.outcome.retire && retired_.ok()) {
-      retired_ = delivery.outcome.status;
+      retired_ = NeverPut(delivery.outcome.status);
       refuse_ = refuse_.ok() ? retired_ : refuse_;
     }
     deliveries_.push_back(std::move(delivery));

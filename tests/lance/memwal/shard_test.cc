@@ -452,7 +452,9 @@ TEST_F(ShardTest, UnsettledPut_IsUnknownAndRetires) {
   ASSERT_FALSE(receipt.ok());
   EXPECT_TRUE(GetErrorDetail(receipt.status())->effect_unknown());
   faulty_->SetPlan({});
-  EXPECT_FALSE(writer->Append(Request("c")).ok());
+  const Status later = writer->Append(Request("c"));
+  ASSERT_FALSE(later.ok());
+  EXPECT_FALSE(GetErrorDetail(later)->effect_unknown()) << "nobody tried to put it";
   EXPECT_FALSE(writer->status().ok());
 }
 

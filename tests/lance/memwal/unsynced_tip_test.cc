@@ -50,8 +50,8 @@ INSTANTIATE_TEST_SUITE_P(Disks, UnsyncedTip,
 TEST_P(UnsyncedTip, SuccessorsOfAFailedSync_LoseNoAckedRow) {
   for (uint64_t first = 1; first <= 24; ++first) {
     for (uint64_t cut = 0; cut < kCuts; ++cut) {
-      auto disk = std::make_shared<store::SimulatedDisk>(
-          store::SimulatedDiskOptions{.model = GetParam()});
+      auto disk =
+          std::make_shared<store::SimulatedDisk>(store::SimulatedDiskOptions{.model = GetParam()});
       std::set<std::string> acked;
       disk->FailSync(first);
       static_cast<void>(ClaimAndAppend(Process(disk), {"a1", "a2"}, &acked));
@@ -82,13 +82,12 @@ TEST_P(UnsyncedTip, OwnerAboveAnUnsyncedSentinel_LosesNoAckedRow) {
     const ShardLocation stalled = Process(disk);
     const std::string path = stalled.EntryPath(owner->last_position() + 1);
     const std::string first = path + ".first";  // syncs the folders of this process
-    OG_ASSERT_OK(stalled.store->PutIfAbsent(first, store::BytesOf("x"),
-                                            store::PutStrength::kOrdered));
+    OG_ASSERT_OK(
+        stalled.store->PutIfAbsent(first, store::BytesOf("x"), store::PutStrength::kOrdered));
     OG_ASSERT_OK(stalled.store->Delete(first));
     disk->FailSync(2);  // the sync behind the link
-    OG_EXPECT_ERROR(
-        stalled.store->PutIfAbsent(path, sentinel.parts, store::PutStrength::kOrdered),
-        ErrorKind::kUnavailable, "store.sync_failed");
+    OG_EXPECT_ERROR(stalled.store->PutIfAbsent(path, sentinel.parts, store::PutStrength::kOrdered),
+                    ErrorKind::kUnavailable, "store.sync_failed");
     OG_ASSERT_OK(stalled.store->Head(path));
     OG_ASSERT_OK(owner->AppendAndWait(Request("k")));
     EXPECT_EQ(owner->last_position(), 4u);

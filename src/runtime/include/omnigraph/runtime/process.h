@@ -32,7 +32,8 @@ bool IsRunning(const ProcessIdentity& process);
 /// The host's name, as its operator knows it; for messages, never for decisions.
 std::string HostName();
 
-/// A variable of the process environment; nothing when it is unset. Always unset under the simulator.
+/// A variable of the process environment; nothing when it is unset. Always unset under the
+/// simulator.
 std::optional<std::string> EnvironmentVariable(const std::string& name);
 
 }  // namespace omnigraph::runtime

@@ -47,9 +47,8 @@ struct StoreCounts {
 
 /// One call, as kept by the trace.
 struct StoreCall {
-  std::string
-      op;  ///< `get`, `get_ranges`, `get_tail`, `head`, `put`, `put_if_absent`, `make_durable`,
-           ///< `list`, `delete`
+  std::string op;  ///< `get`, `get_ranges`, `get_tail`, `head`, `put`, `put_if_absent`,
+                   ///< `make_durable`, `list`, `delete`
   std::string path;
   uint64_t bytes = 0;
   bool ok = false;

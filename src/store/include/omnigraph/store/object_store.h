@@ -122,10 +122,9 @@ class ObjectStore {
   virtual Status PutIfAbsent(std::string_view path, const Bytes& bytes, PutStrength strength) = 0;
 
   /// Make an object durable whoever put it: what reads back may be an unfinished or failed put that
-  /// a power cut still takes away (P5). Its bytes and its name stay; a store that shows only what is
-  /// durable does nothing.
-  /// Errors: kNotFound, also when it is deleted meanwhile (it never comes back); as Put.
-  /// Cost:   locally one read and one put.
+  /// a power cut still takes away (P5). Its bytes and its name stay; a store that shows only what
+  /// is durable does nothing. Errors: kNotFound, also when it is deleted meanwhile (it never comes
+  /// back); as Put. Cost:   locally one read and one put.
   virtual Status MakeDurable(std::string_view path) = 0;
 
   /// List the objects whose names begin with `prefix` (any string: "a/b" finds "a/b", "a/bc" and

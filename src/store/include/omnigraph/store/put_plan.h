@@ -43,11 +43,10 @@ inline constexpr std::array kStrictFileSteps{PutStep::kWrite, PutStep::kSyncData
                                              PutStep::kSyncFile};
 inline constexpr std::array kStrictBothSteps{PutStep::kWrite, PutStep::kSyncData, PutStep::kLink,
                                              PutStep::kSyncFile, PutStep::kSyncFolder};
-inline constexpr std::array kReplaceSteps{PutStep::kWrite, PutStep::kLinkHidden,
-                                          PutStep::kSyncFile, PutStep::kReplace,
-                                          PutStep::kSyncFolder};
-inline constexpr std::array kRenewSteps{PutStep::kWrite,    PutStep::kLinkHidden,
-                                        PutStep::kSyncFile, PutStep::kExchange,
+inline constexpr std::array kReplaceSteps{PutStep::kWrite, PutStep::kLinkHidden, PutStep::kSyncFile,
+                                          PutStep::kReplace, PutStep::kSyncFolder};
+inline constexpr std::array kRenewSteps{PutStep::kWrite,      PutStep::kLinkHidden,
+                                        PutStep::kSyncFile,   PutStep::kExchange,
                                         PutStep::kSyncFolder, PutStep::kDropHidden};
 inline constexpr std::array kLinkFirstSteps{PutStep::kWrite, PutStep::kLink, PutStep::kSyncFile};
 }  // namespace internal
