@@ -2,7 +2,11 @@
 
 #include <arrow/compute/api.h>
 
+#include <cmath>
+#include <compare>
+#include <limits>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace omnigraph::query {
@@ -46,11 +50,123 @@ const char* KernelOf(CompareOp op) {
   }
 }
 
+Result<Column> ToColumn(const Datum& value, int64_t rows) {
+  if (value.is_scalar()) {
+    return arrow::MakeArrayFromScalar(*value.scalar(), rows);
+  }
+  return value.make_array();
+}
+
+bool IsInteger(const Datum& value) {
+  return arrow::is_integer(value.type()->id());
+}
+
+bool IsFloating(const Datum& value) {
+  return arrow::is_floating(value.type()->id());
+}
+
+/// How an integer stands to a float by value: neither type holds all values of the other.
+template <typename Integer>
+std::partial_ordering OrderOf(Integer integer, double floating) {
+  if (std::isnan(floating)) {
+    return std::partial_ordering::unordered;
+  }
+  // 2^63 or 2^64: one above the greatest integer, and a float.
+  const double end = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
+  if (floating >= end) {
+    return std::partial_ordering::less;
+  }
+  if (floating < (std::is_signed_v<Integer> ? -end : 0.0)) {
+    return std::partial_ordering::greater;
+  }
+  const double whole = std::trunc(floating);
+  const auto other = static_cast<Integer>(whole);
+  return integer == other ? std::partial_ordering(whole <=> floating)
+                          : std::partial_ordering(integer <=> other);
+}
+
+bool Holds(CompareOp op, std::partial_ordering order) {
+  switch (op) {
+    case CompareOp::kEqual:
+      return std::is_eq(order);
+    case CompareOp::kNotEqual:
+      return std::is_neq(order);
+    case CompareOp::kLess:
+      return std::is_lt(order);
+    case CompareOp::kLessEqual:
+      return std::is_lteq(order);
+    case CompareOp::kGreater:
+      return std::is_gt(order);
+    default:
+      return std::is_gteq(order);
+  }
+}
+
+/// The comparison with its sides changed.
+CompareOp Mirrored(CompareOp op) {
+  switch (op) {
+    case CompareOp::kLess:
+      return CompareOp::kGreater;
+    case CompareOp::kLessEqual:
+      return CompareOp::kGreaterEqual;
+    case CompareOp::kGreater:
+      return CompareOp::kLess;
+    case CompareOp::kGreaterEqual:
+      return CompareOp::kLessEqual;
+    default:
+      return op;
+  }
+}
+
+template <typename IntegerArray>
+Result<Datum> CompareRows(CompareOp op, const IntegerArray& integers,
+                          const arrow::DoubleArray& floats) {
+  arrow::BooleanBuilder builder;
+  OG_RETURN_NOT_OK(builder.Reserve(integers.length()));
+  for (int64_t i = 0; i < integers.length(); ++i) {
+    if (integers.IsNull(i) || floats.IsNull(i)) {
+      builder.UnsafeAppendNull();
+    } else {
+      builder.UnsafeAppend(Holds(op, OrderOf(integers.Value(i), floats.Value(i))));
+    }
+  }
+  OG_ASSIGN_OR_RETURN(std::shared_ptr<arrow::Array> mask, builder.Finish());
+  return Datum(std::move(mask));
+}
+
+/// Arrow's kernels cast both sides to one type: they round, or fail on values that it cannot hold.
+Result<Datum> CompareIntegerWithFloat(CompareOp op, const Datum& integer, const Datum& floating) {
+  const bool both_scalar = integer.is_scalar() && floating.is_scalar();
+  const int64_t rows = both_scalar ? 1 : integer.is_scalar() ? floating.length() : integer.length();
+  const bool is_signed = IsSigned(*integer.type());
+  OG_ASSIGN_OR_RETURN(const Datum wide_integer,
+                      compute::Cast(integer, is_signed ? arrow::int64() : arrow::uint64()));
+  OG_ASSIGN_OR_RETURN(const Datum wide_float, compute::Cast(floating, arrow::float64()));
+  OG_ASSIGN_OR_RETURN(const Column integers, ToColumn(wide_integer, rows));
+  OG_ASSIGN_OR_RETURN(const Column floats, ToColumn(wide_float, rows));
+  const auto& doubles = static_cast<const arrow::DoubleArray&>(*floats);
+  OG_ASSIGN_OR_RETURN(
+      const Datum mask,
+      is_signed ? CompareRows(op, static_cast<const arrow::Int64Array&>(*integers), doubles)
+                : CompareRows(op, static_cast<const arrow::UInt64Array&>(*integers), doubles));
+  if (!both_scalar) {
+    return mask;
+  }
+  OG_ASSIGN_OR_RETURN(std::shared_ptr<arrow::Scalar> one, mask.make_array()->GetScalar(0));
+  return Datum(std::move(one));
+}
+
 Result<Datum> CompareValues(CompareOp op, Datum left, Datum right) {
   if (left.is_scalar() && !right.is_scalar()) {
     left = FitConstant(left, right.type());
   } else if (right.is_scalar() && !left.is_scalar()) {
     right = FitConstant(right, left.type());
+  }
+  if (IsInteger(left) && IsFloating(right)) {
+    return CompareIntegerWithFloat(op, left, right);
+  }
+  if (IsFloating(left) && IsInteger(right)) {
+    return CompareIntegerWithFloat(Mirrored(op), right, left);
   }
   // No integer type holds both; Arrow would fail on large values.
   const bool mixed = (left.type()->id() == arrow::Type::UINT64 && IsSigned(*right.type())) ||
@@ -60,13 +176,6 @@ Result<Datum> CompareValues(CompareOp op, Datum left, Datum right) {
     OG_ASSIGN_OR_RETURN(right, AsDecimal(right));
   }
   return compute::CallFunction(KernelOf(op), {left, right});
-}
-
-Result<Column> ToColumn(const Datum& value, int64_t rows) {
-  if (value.is_scalar()) {
-    return arrow::MakeArrayFromScalar(*value.scalar(), rows);
-  }
-  return value.make_array();
 }
 
 std::string_view TextAt(const arrow::Array& array, int64_t row) {
@@ -171,9 +280,7 @@ Result<Datum> EvaluateLogic(const BoundExpr& expr, const Leaves& leaves) {
   return result;
 }
 
-}  // namespace
-
-Result<Datum> Evaluate(const BoundExpr& expr, const Leaves& leaves) {
+Result<Datum> EvaluateKind(const BoundExpr& expr, const Leaves& leaves) {
   switch (expr.kind) {
     case BoundExpr::Kind::kConstant:
       return Datum(expr.value);
@@ -200,6 +307,18 @@ Result<Datum> Evaluate(const BoundExpr& expr, const Leaves& leaves) {
       break;
   }
   return Internal("query.expression", "an entity or aggregate stands where a value is computed");
+}
+
+}  // namespace
+
+Result<Datum> Evaluate(const BoundExpr& expr, const Leaves& leaves) {
+  Result<Datum> value = EvaluateKind(expr, leaves);
+  if (!value.ok() && GetErrorDetail(value.status()) == nullptr) {
+    // A kernel's own error says neither what it is about nor where it stands.
+    return MakeError(KindOf(value.status()), "query.expression", value.status().message(),
+                     Place{.line = expr.at.line, .column = expr.at.column});
+  }
+  return value;
 }
 
 Result<Column> EvaluateColumn(const BoundExpr& expr, const Leaves& leaves) {
