@@ -25,7 +25,8 @@ class Input : public write::ByteSource {
   /// (`input.interrupted`: Ctrl-C).
   Result<size_t> Read(char* data, size_t size) override;
 
-  /// Check that every named file can be opened, before any work begins. Errors: as Read().
+  /// Check that every named file is there and may be read, before any work begins. Takes nothing
+  /// from it: it may be a pipe. Errors: as Read().
   Status Check() const;
 
   /// Name for messages: the file's, or `<stdin>`.

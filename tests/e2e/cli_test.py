@@ -112,6 +112,44 @@ class Load(Case):
         self.assertEqual(self.rows(), [])
 
 
+class Pipes(Case):
+    """What comes through a pipe is whole: nothing looks at it before it is read."""
+
+    ROWS = person("a") + "\n" + person("b") + "\n"
+
+    def through_fifo(self, *arguments):
+        fifo = str(self.work / "rows.fifo")
+        os.mkfifo(fifo)
+        writer = subprocess.Popen(["sh", "-c", 'cat > "$0"', fifo], stdin=subprocess.PIPE)
+        writer.stdin.write(self.ROWS.encode())
+        writer.stdin.close()
+        self.addCleanup(writer.wait)
+        self.addCleanup(writer.kill)
+        return self.omnigraph_json(*[fifo if part == "ROWS" else part for part in arguments])
+
+    def test_stream_from_a_fifo(self):
+        self.init()
+        out = self.through_fifo("ingest", "--stream", "ROWS", "--store", self.graph)
+        self.assertEqual((out["acked"], out["refused"]), (2, 0))
+
+    def test_load_from_a_fifo(self):
+        self.init()
+        self.through_fifo("load", self.graph, "--mode", "append", "--data", "ROWS")
+        self.assertEqual([row["id"] for row in self.rows("Person")], ["a", "b"])
+
+    def test_dev_stdin_and_process_substitution(self):
+        self.init()
+        out = self.omnigraph_json("ingest", "--stream", "/dev/stdin", "--store", self.graph, stdin=self.ROWS)
+        self.assertEqual((out["acked"], out["refused"]), (2, 0))
+        rows = self.file("rows.ndjson", self.ROWS)
+        subprocess.run(["bash", "-c", f"{BIN}/omnigraph load {self.graph} --mode merge --data <(cat {rows})"], check=True, capture_output=True)
+        self.assertEqual([row["id"] for row in self.rows("Person")], ["a", "b"])
+
+    def test_a_folder_is_no_input(self):
+        self.init()
+        self.fails("ingest", "--stream", str(self.work), "--store", self.graph, code=2, says=["directory"])
+
+
 class BadLines(Case):
     """G8: what can be checked without the graph fails its row alone, with line, column and reason."""
 
