@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <string_view>
 
 #include "input.h"
 #include "omnigraph/engine/engine.h"
@@ -42,12 +44,21 @@ struct Program {
   std::function<Result<int>(Program&)> run;
 };
 
-void Print(const std::string& text) {
+void Print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 void PrintJson(const json::value& value) {
   Print(engine::Serialize(value) + "\n");
+}
+
+/// Errors: kUnavailable (`cli.output`) where something printed did not get out.
+Status FlushOutput() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) {
+    return Status::OK();
+  }
+  return Unavailable("cli.output",
+                     "standard output does not take more; what was printed is not whole");
 }
 
 Result<std::shared_ptr<engine::Engine>> OpenEngine(const Program& program) {
@@ -193,11 +204,8 @@ Result<int> RunRejectsList(Program& program) {
 Result<int> RunExport(Program& program) {
   OG_ASSIGN_OR_RETURN(const std::shared_ptr<engine::Engine> engine, OpenEngine(program));
   OG_RETURN_NOT_OK(engine->Export(program.export_types, [](std::string_view text) -> Status {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
-      return Unavailable("export.output",
-                         "standard output does not take more; the export is not whole");
-    }
-    return Status::OK();
+    Print(text);
+    return std::ferror(stdout) == 0 ? Status::OK() : FlushOutput();
   }));
   return 0;
 }
@@ -374,20 +382,41 @@ void DeclareReads(CLI::App* app, Program* program) {
   Command(app, program, "version", "print the version", RunVersion);
 }
 
-int ReportError(const Program& program, const Status& status) {
-  if (program.global.json) {
+void PrintError(const Status& status) {
+  std::fprintf(stderr, "omnigraph: %s%s\n", engine::PlacePrefix(status).c_str(),
+               status.message().c_str());
+  const ErrorDetail* detail = GetErrorDetail(status);
+  if (detail != nullptr && detail->effect_unknown()) {
+    std::fprintf(
+        stderr,
+        "omnigraph: the store did not say whether this took effect; look before you try again\n");
+  }
+}
+
+int ReportError(bool as_json, const Status& status) {
+  if (as_json) {
     PrintJson(engine::ErrorToJson(status));
-  } else {
-    std::fprintf(stderr, "omnigraph: %s%s\n", engine::PlacePrefix(status).c_str(),
-                 status.message().c_str());
-    const ErrorDetail* detail = GetErrorDetail(status);
-    if (detail != nullptr && detail->effect_unknown()) {
-      std::fprintf(
-          stderr,
-          "omnigraph: the store did not say whether this took effect; look before you try again\n");
-    }
+  }
+  if (!FlushOutput().ok() || !as_json) {
+    PrintError(status);
   }
   return ErrorKindInfo(KindOf(status)).exit_code;
+}
+
+/// A command that did its work and could not say so has not succeeded.
+int ReportOutput(int code) {
+  const Status flushed = FlushOutput();
+  if (flushed.ok()) {
+    return code;
+  }
+  PrintError(flushed);
+  return code > kSomeLinesRefused ? code : ErrorKindInfo(KindOf(flushed)).exit_code;
+}
+
+/// Of a command line that cannot be read: whether it asks for JSON.
+bool AsksForJson(int argc, char** argv) {
+  return std::any_of(argv, argv + argc,
+                     [](std::string_view argument) { return argument == "--json"; });
 }
 
 }  // namespace
@@ -413,11 +442,14 @@ int RunProgram(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : ErrorKindInfo(ErrorKind::kInvalid).exit_code;
+    if (error.get_exit_code() != 0 && AsksForJson(argc, argv)) {
+      return ReportError(true, Invalid("cli.usage", error.what()));
+    }
+    return app.exit(error) == 0 ? ReportOutput(0) : ErrorKindInfo(ErrorKind::kInvalid).exit_code;
   }
   if (!program.positional_store.empty()) {
     if (!program.global.store.empty()) {
-      return ReportError(program,
+      return ReportError(program.global.json,
                          Invalid("cli.two_graphs",
                                  "the graph is given twice: by --store and by a positional URI"));
     }
@@ -425,12 +457,12 @@ int RunProgram(int argc, char** argv) {
   }
   if (program.global.store.starts_with("http://") || program.global.store.starts_with("https://")) {
     return ReportError(
-        program, Invalid("cli.store_is_url", "'" + program.global.store +
-                                                 "' is a server's address: give it by --server"));
+        program.global.json,
+        Invalid("cli.store_is_url",
+                "'" + program.global.store + "' is a server's address: give it by --server"));
   }
   const Result<int> code = program.run(program);
-  std::fflush(stdout);
-  return code.ok() ? *code : ReportError(program, code.status());
+  return code.ok() ? ReportOutput(*code) : ReportError(program.global.json, code.status());
 }
 
 Result<std::unique_ptr<Target>> OpenTarget(const GlobalOptions& global) {

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import BIN, EXAMPLE, Case, Server, knows, person
+from harness import BIN, EXAMPLE, ROOT, Case, Server, knows, person
 
 
 class Story(Case):
@@ -71,9 +71,36 @@ class Story(Case):
         self.assertEqual(sorted(self.omnigraph("export", second).splitlines()), sorted(first.splitlines()))
 
     def test_help_teaches_every_command(self):
-        for command in ([], ["init"], ["load"], ["ingest"], ["ingest", "fold"], ["ingest", "status"], ["ingest", "rejects", "list"],
-                        ["query"], ["export"], ["commit", "list"], ["schema", "show"], ["table", "list"], ["version"]):
-            self.assertIn("--store" if not command else "-h", self.omnigraph(*command, "--help"))
+        teaches = {
+            "": ["--store", "--server", "--graph", "--as", "--json", "--quiet", "init", "load", "ingest", "query", "export", "commit",
+                 "schema", "table", "version", "First steps", "Exit codes"],
+            "init": ["create a graph", "URI", "--schema"],
+            "load": ["one commit", "URI", "--data", "--mode", "append", "merge", "overwrite"],
+            "ingest": ["FILE", "--stream", "--no-fold", "--stop-on-error", "fold", "status", "rejects", "Ctrl-C", "Example"],
+            "ingest fold": ["one commit"],
+            "ingest status": ["acked", "visible", "rejected", "pending"],
+            "ingest rejects": ["list"],
+            "ingest rejects list": ["--by-reason", "--type", "--code", "--limit"],
+            "query": ["NAME", "--query", "-e", "--params", "--params-file", "--format", "table", "jsonl", "csv", "kv", "Example"],
+            "export": ["NDJSON", "URI", "--type"],
+            "commit": ["list"],
+            "commit list": ["newest first", "--limit"],
+            "schema": ["show"],
+            "schema show": ["schema"],
+            "table": ["list"],
+            "table list": ["folder"],
+            "version": ["version"],
+        }
+        for command, words in teaches.items():
+            help_text = self.omnigraph(*command.split(), "--help")
+            for word in words:
+                self.assertIn(word, help_text, f"omnigraph {command} --help")
+        # docs/cli.md teaches the same.
+        page = (ROOT / "docs" / "cli.md").read_text()
+        for command in teaches:
+            # The groups are not commands of their own.
+            if command not in ("", "ingest rejects", "commit", "schema", "table"):
+                self.assertIn(f"`{command}", page)
 
 
 class Load(Case):
@@ -110,6 +137,39 @@ class Load(Case):
         out = self.omnigraph_json("load", self.graph, "--mode", "append", "--data", rows, code=2)
         self.assertEqual([error["line"] for error in out["errors"]], [2])
         self.assertEqual(self.rows(), [])
+
+
+class Output(Case):
+    """Output that does not get out is an error; with --json everything that is said is JSON."""
+
+    def to_full_disk(self, *arguments):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([BIN / "omnigraph", *arguments], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("standard output", done.stderr.decode())
+
+    def test_lost_output_is_no_success(self):
+        self.init()
+        self.stream(person("a"))
+        self.to_full_disk("export", self.graph)
+        self.to_full_disk("query", "-e", "query q() { match { $p: Person } return { $p.slug } }", "--store", self.graph)
+        self.to_full_disk("ingest", "status", "--store", self.graph, "--json")
+        self.to_full_disk("--help")
+
+    def test_an_error_that_cannot_be_printed_as_json_is_told_all_the_same(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([BIN / "omnigraph", "table", "list", "--json", "--store", str(self.work / "none")],
+                                  stdout=full, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("none", done.stderr.decode())
+
+    def test_a_wrong_command_line_is_told_in_json_too(self):
+        for arguments in (["--json", "nonsense"], ["load", "g", "--json"], ["ingest", "rejects", "list", "--json", "--limit", "-1"], ["--json"]):
+            done = self.run_omnigraph(*arguments)
+            self.assertEqual(done.returncode, 2, arguments)
+            error = json.loads(done.stdout)
+            self.assertEqual((error["code"], error["kind"]), ("cli.usage", "invalid"))
+            self.assertEqual(done.stderr, b"")
 
 
 class Pipes(Case):
