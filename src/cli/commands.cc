@@ -282,7 +282,8 @@ void DeclareGlobal(CLI::App* app, Program* program) {
                   "URL of an omnigraph-server, for ingest, fold, status and query");
   app->add_option("--graph", program->global.graph,
                   "which graph of the server; not needed where it has one");
-  app->add_option("--as", program->global.actor, "who commits, as the history will say");
+  app->add_option("--as", program->global.actor,
+                  "who commits or streams, as the history will say; not with --server");
   app->add_flag("--json", program->global.json, "print one JSON value, errors included");
   app->add_flag("--quiet", program->global.quiet, "no progress line");
 }
@@ -470,6 +471,10 @@ Result<std::unique_ptr<Target>> OpenTarget(const GlobalOptions& global) {
     return global.store.empty()
                ? Invalid("cli.no_graph", "which graph? Give --store PATH, or --server URL")
                : Invalid("cli.two_graphs", "give --store or --server, not both");
+  }
+  if (!global.server.empty() && !global.actor.empty()) {
+    return Unsupported("cli.actor_on_server",
+                       "a server does not take --as: who writes through it is for it to know");
   }
   return global.server.empty() ? OpenLocalTarget(global) : OpenServerTarget(global);
 }

@@ -16,7 +16,8 @@ constexpr size_t kChunkBytes = size_t{1} << 20;
 /// A graph opened in this process.
 class LocalTarget : public Target {
  public:
-  explicit LocalTarget(std::shared_ptr<engine::Engine> engine) : engine_(std::move(engine)) {}
+  LocalTarget(std::shared_ptr<engine::Engine> engine, std::string actor)
+      : engine_(std::move(engine)), actor_(std::move(actor)) {}
 
   Result<json::object> IngestStream(const IngestArguments& arguments, Input* input,
                                     Progress* progress) override;
@@ -29,6 +30,7 @@ class LocalTarget : public Target {
   void Show(const graph::IngestSession& session, Progress* progress);
 
   std::shared_ptr<engine::Engine> engine_;
+  const std::string actor_;
 };
 
 void LocalTarget::Show(const graph::IngestSession& session, Progress* progress) {
@@ -64,6 +66,7 @@ Result<json::object> LocalTarget::IngestStream(const IngestArguments& arguments,
   const runtime::Duration started = runtime::MonotonicNow();
   OG_ASSIGN_OR_RETURN(graph::StreamIngest * ingest, engine_->Ingest());
   graph::SessionOptions options;
+  options.actor = actor_;
   options.stop_on_error = arguments.stop_on_error;
   OG_ASSIGN_OR_RETURN(const std::unique_ptr<graph::IngestSession> session,
                       ingest->OpenSession(options));
@@ -127,7 +130,7 @@ Result<std::unique_ptr<Target>> OpenLocalTarget(const GlobalOptions& global) {
   options.actor = global.actor;
   OG_ASSIGN_OR_RETURN(std::shared_ptr<engine::Engine> engine,
                       engine::Engine::Open(global.store, std::move(options)));
-  return std::make_unique<LocalTarget>(std::move(engine));
+  return std::make_unique<LocalTarget>(std::move(engine), global.actor);
 }
 
 }  // namespace omnigraph::cli

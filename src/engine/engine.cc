@@ -1,6 +1,7 @@
 #include "omnigraph/engine/engine.h"
 
 #include <arrow/record_batch.h>
+#include <arrow/util/utf8.h>
 
 #include <algorithm>
 #include <map>
@@ -26,6 +27,14 @@ namespace {
 constexpr const char* kDefaultActor = "omnigraph";
 /// Text of an export that is handed on at a time.
 constexpr size_t kExportChunkBytes = size_t{256} << 10;
+
+/// An actor goes into text columns and JSON that others read.
+Status CheckActor(const std::string& actor) {
+  arrow::util::InitializeUTF8();
+  return arrow::util::ValidateUTF8(actor)
+             ? Status::OK()
+             : Invalid("engine.actor", "the name of who commits is not UTF-8 text");
+}
 
 }  // namespace
 
@@ -56,6 +65,7 @@ Engine::~Engine() {
 
 Status Engine::Init(const std::string& uri, std::string_view schema_text,
                     const std::string& actor) {
+  OG_RETURN_NOT_OK(CheckActor(actor));
   // A pattern that no row could pass through is found before there is a graph.
   OG_ASSIGN_OR_RETURN(const std::shared_ptr<const schema::Catalog> catalog,
                       schema::CompileSchema(schema_text, nullptr, runtime::NewId64));
@@ -66,6 +76,7 @@ Status Engine::Init(const std::string& uri, std::string_view schema_text,
 }
 
 Result<std::shared_ptr<Engine>> Engine::Open(const std::string& uri, EngineOptions options) {
+  OG_RETURN_NOT_OK(CheckActor(options.actor));
   auto impl = std::make_unique<Impl>();
   impl->uri = uri;
   if (options.actor.empty()) {

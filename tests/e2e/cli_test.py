@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import BIN, EXAMPLE, ROOT, Case, Server, knows, person
+from harness import BIN, EXAMPLE, PEOPLE, ROOT, Case, Server, knows, person
 
 
 class Story(Case):
@@ -60,6 +60,29 @@ class Story(Case):
         for table in tables:
             self.assertTrue((pathlib.Path(self.graph) / table["path"]).is_dir(), table)
         self.assertIn("node Person", self.omnigraph("schema", "show", "--store", self.graph))
+
+    def test_the_history_says_who_wrote(self):
+        self.omnigraph("init", self.graph, "--schema", self.file("schema.pg", PEOPLE), "--as", "ines")
+        self.stream(person("a"), options=["--as", "stella"])
+        self.omnigraph("load", self.graph, "--mode", "merge", "--data", self.file("rows.ndjson", person("b")), "--as", "Löwe")
+        commits = self.omnigraph_json("commit", "list", "--store", self.graph)["commits"]
+        self.assertEqual({commit["op"]: commit["actor_id"] for commit in commits if commit["op"] != "maintain"},
+                         {"init": "ines", "enrol": "stella", "fold": "stella", "load": "Löwe"})
+
+    def test_a_stream_of_nobody_is_ours(self):
+        self.init()
+        self.stream(person("a"))
+        commits = self.omnigraph_json("commit", "list", "--store", self.graph)["commits"]
+        self.assertEqual({commit["op"]: commit["actor_id"] for commit in commits if commit["op"] in ("enrol", "fold")},
+                         {"enrol": "omnigraph:ingest", "fold": "omnigraph:ingest"})
+
+    def test_an_actor_that_is_no_text_is_refused(self):
+        schema = self.file("schema.pg", PEOPLE)
+        self.fails("init", self.graph, "--schema", schema, "--as", b"\xff", code=2, says=["UTF-8"])
+        self.assertFalse(os.path.exists(self.graph))
+        self.init()
+        self.fails("ingest", "--stream", "--store", self.graph, "--as", b"a\xc3", code=2, says=["UTF-8"], stdin=person("a"))
+        self.fails("ingest", "status", "--server", "http://127.0.0.1:1", "--as", "me", code=2, says=["--as"])
 
     def test_export_loads_into_a_second_graph_unchanged(self):
         self.init()

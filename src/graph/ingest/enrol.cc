@@ -95,7 +95,7 @@ Result<SnapshotRef> Enrol(Graph& graph, TableId id, const std::string& actor) {
   }
   Proposal proposal;
   proposal.commit.op = CommitOp::kEnrol;
-  proposal.commit.actor = actor;
+  proposal.commit.actor = actor.empty() ? "omnigraph:ingest" : actor;
   OG_RETURN_NOT_OK(EnrolAll(graph, snapshot, &proposal));
   proposal.recheck = [&graph](const SnapshotRef& newest, Proposal* mine) {
     return EnrolAll(graph, newest, mine);

@@ -24,7 +24,7 @@ namespace omnigraph::engine {
 
 /// Settings of one Engine.
 struct EngineOptions {
-  std::string actor;  ///< who commits; empty: `omnigraph`
+  std::string actor;  ///< who commits, UTF-8; empty: `omnigraph`
   graph::IngestOptions
       ingest;  ///< for streaming; its address is told to processes that come for our shards
 };
@@ -50,11 +50,13 @@ struct TableInfo {
 /// which drops its errors.
 class Engine {
  public:
-  /// Create a graph at `uri`. Errors: those of graph::Graph::Init and store::OpenStore.
+  /// Create a graph at `uri`. Errors: kInvalid (`engine.actor`: not UTF-8); those of
+  /// graph::Graph::Init and store::OpenStore.
   static Status Init(const std::string& uri, std::string_view schema_text,
                      const std::string& actor);
 
   /// Open the graph at `uri`. Claims nothing until Ingest() is called.
+  /// Errors: kInvalid (`engine.actor`), kNotFound (`graph.not_found`); those of store::OpenStore.
   static Result<std::shared_ptr<Engine>> Open(const std::string& uri, EngineOptions options);
   ~Engine();
 
