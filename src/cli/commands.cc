@@ -99,6 +99,7 @@ Result<int> RunLoad(Program& program) {
       progress.Show(ProgressFigures{so_far.rows, -1, -1, -1});
     }
   };
+  HandleInterrupts();
   Input input({program.load.file});
   OG_RETURN_NOT_OK(input.Check());
   OG_ASSIGN_OR_RETURN(const std::shared_ptr<engine::Engine> engine, OpenEngine(program));
@@ -131,6 +132,7 @@ Result<int> RunIngestStream(Program& program) {
                    "`omnigraph load --mode MODE --data FILE` to "
                    "load a file as one commit");
   }
+  HandleInterrupts();
   Input input(program.ingest.files);
   OG_RETURN_NOT_OK(input.Check());
   OG_ASSIGN_OR_RETURN(const std::unique_ptr<Target> target, OpenTarget(program.global));

@@ -72,6 +72,10 @@ Status Input::OpenNext() {
   }
   // rule-allow(ban): the user's own input files are not objects of a store.
   descriptor_ = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0 && errno == EINTR) {  // a FIFO waits here for its writer
+    --next_;
+    return Status::OK();
+  }
   return descriptor_ < 0 ? OpenError(name, errno) : Status::OK();
 }
 
@@ -85,6 +89,7 @@ Result<size_t> Input::Read(char* data, size_t size) {
         return size_t{0};
       }
       OG_RETURN_NOT_OK(OpenNext());
+      continue;
     }
     const ssize_t got = ::read(descriptor_, data, size);
     if (got > 0) {

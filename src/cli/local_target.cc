@@ -128,6 +128,7 @@ Result<std::string> LocalTarget::Query(const QueryArguments& arguments) {
 Result<std::unique_ptr<Target>> OpenLocalTarget(const GlobalOptions& global) {
   engine::EngineOptions options;
   options.actor = global.actor;
+  options.ingest.stop_folding = [] { return interrupted.load(); };
   OG_ASSIGN_OR_RETURN(std::shared_ptr<engine::Engine> engine,
                       engine::Engine::Open(global.store, std::move(options)));
   return std::make_unique<LocalTarget>(std::move(engine), global.actor);

@@ -21,21 +21,21 @@ extern "C" void OnInterrupt(int) {
   }
 }
 
-void HandleSignals() {
+}  // namespace
+
+void HandleInterrupts() {
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
   // No SA_RESTART: a read that waits for the next line must come back.
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);
 }
 
-}  // namespace
 }  // namespace omnigraph::cli
 
 int main(int argc, char** argv) {
   using omnigraph::cli::RunProgram;
-  omnigraph::cli::HandleSignals();
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error that we report
   try {
     const omnigraph::Status ready = omnigraph::engine::SetUpProcess();
     if (!ready.ok()) {

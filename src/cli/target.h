@@ -15,8 +15,14 @@
 
 namespace omnigraph::cli {
 
-/// Set by the first Ctrl-C; long work looks at it and ends in order.
+/// Set by the first Ctrl-C after HandleInterrupts(); work that reads input looks at it and ends in
+/// order.
 extern std::atomic<bool> interrupted;
+
+/// From now on the first SIGINT or SIGTERM sets `interrupted`, and the second ends the program.
+/// For commands that have something to settle and to tell; without it a signal ends the program at
+/// once.
+void HandleInterrupts();
 
 /// Thread-compatible.
 class Target {

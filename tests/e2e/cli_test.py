@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -398,6 +399,14 @@ class BadWorld(Case):
         return path.read_text() if path.exists() else ""
 
 
+def waits_in_open(pid):
+    """Whether the process's first thread waits within open()."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/syscall").read_text().split()[0] in ("2", "257", "56")
+    except OSError:
+        return False
+
+
 class Signals(Case):
     def test_ctrl_c_stops_in_order_and_says_what_was_acked(self):
         self.init()
@@ -415,6 +424,38 @@ class Signals(Case):
         self.assertEqual(json.loads(out)["acked"], 1000)
         self.omnigraph("ingest", "fold", "--store", self.graph)
         self.assertEqual(self.status()["visible"], 1000)
+
+    def interrupt(self, *arguments, when=lambda process: True):
+        """Start it, send one Ctrl-C once `when` holds, return the exit code."""
+        process = subprocess.Popen([BIN / "omnigraph", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        while not when(process):
+            self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        return process.wait(timeout=30)
+
+    def test_what_has_nothing_to_settle_ends_at_the_first_ctrl_c(self):
+        self.init()
+        self.stream(*[person(f"p{i}", name="x" * 100) for i in range(2000)])
+        # More than a pipe holds, and nobody reads on.
+        code = self.interrupt("export", self.graph, when=lambda process: process.stdout.read(1))
+        self.assertEqual(code, -signal.SIGINT)
+
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            port = silent.getsockname()[1]
+            accepted = []
+            code = self.interrupt("ingest", "status", "--server", f"http://127.0.0.1:{port}", "--graph", "g",
+                                  when=lambda process: accepted.append(silent.accept()) or True)
+            self.assertEqual(code, -signal.SIGINT)
+            accepted[0][0].close()
+
+    def test_waiting_for_the_writer_of_a_fifo_can_be_interrupted(self):
+        self.init()
+        fifo = str(self.work / "rows.fifo")
+        os.mkfifo(fifo)
+        code = self.interrupt("ingest", "--stream", fifo, "--store", self.graph, when=lambda process: waits_in_open(process.pid))
+        self.assertEqual(code, 130)
 
     def test_after_kill_9_the_next_process_claims_at_once_and_nothing_acked_is_lost(self):
         """G1, G7, S9."""

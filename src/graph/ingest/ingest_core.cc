@@ -257,6 +257,9 @@ Result<FoldReport> IngestCore::FoldAll() {
     if (reached) {
       return sum;
     }
+    if (options_.stop_folding && options_.stop_folding()) {
+      return Cancelled("ingest.interrupted", "interrupted while folding; the rest stays pending");
+    }
   }
 }
 

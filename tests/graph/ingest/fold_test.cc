@@ -266,6 +266,21 @@ TEST_F(FoldTest, WhenACutExceedsTheBudget_SeveralCommitsFoldIt) {
   ExpectBooksBalance();
 }
 
+// Ctrl-C while a program waits for its rows to be folded.
+TEST_F(FoldTest, WhenAFoldIsInterrupted_ItEndsBetweenCommits) {
+  IngestOptions options = ByHand();
+  options.fold_cut_bytes_max = 1;
+  options.stop_folding = [] { return true; };
+  OG_ASSERT_OK(process_.ingest->Stop());
+  process_ = StartOn(store_, options);
+  for (int i = 0; i < 3; ++i) {
+    process_.Send(City(std::to_string(i)));
+  }
+  OG_EXPECT_ERROR(process_.ingest->Fold(), ErrorKind::kCancelled, "ingest.interrupted");
+  EXPECT_EQ(IdsOf(graph(), "City").size(), 1u);
+  ExpectBooksBalance();
+}
+
 // W3: rows above the memory cap are dropped and read back from the log.
 TEST_F(FoldTest, WhenMemoryIsShort_RowsAreReadBackFromTheLog) {
   IngestOptions options = ByHand();

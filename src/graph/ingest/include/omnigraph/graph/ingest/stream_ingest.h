@@ -45,6 +45,8 @@ struct IngestOptions {
   size_t key_cache_bytes = 64u << 20;        ///< known ids kept per process
   bool fold_in_background = true;            ///< false: folds only by Fold()
   std::chrono::seconds takeover_after{15};   ///< S9
+  /// Asked between the commits of one Fold(); true ends it with kCancelled (`ingest.interrupted`).
+  std::function<bool()> stop_folding = {};
 };
 
 /// A line that was refused before the log.
