@@ -67,17 +67,6 @@ CounterDelta CountersOf(const TypeCut& cut) {
   return out;
 }
 
-/// The actor, and where it stands within its run, of a row of a batch.
-const lance::EntryRun* RunOf(const CutBatch& batch, int64_t row) {
-  for (const lance::EntryRun& run : batch.runs) {
-    if (row < run.rows) {
-      return &run;
-    }
-    row -= run.rows;
-  }
-  return nullptr;
-}
-
 Result<Reject> MakeReject(const TypeCut& cut, const RowReject& what, const Snapshot& snapshot) {
   const CutBatch& batch = cut.BatchOf(what.row);
   const int64_t row = what.row - batch.first;
@@ -93,7 +82,7 @@ Result<Reject> MakeReject(const TypeCut& cut, const RowReject& what, const Snaps
   OG_RETURN_NOT_OK(write::AppendRowJson(*cut.type, *batch.rows, row, &out.row));
   out.code = what.code;
   out.message = what.message;
-  if (const lance::EntryRun* run = RunOf(batch, row); run != nullptr) {
+  if (const lance::EntryRun* run = RunOf(batch.runs, row); run != nullptr) {
     out.actor = run->actor;
     out.producer = run->producer;
   }

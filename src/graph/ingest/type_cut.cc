@@ -18,6 +18,13 @@ namespace {
 
 using write::LineError;
 
+/// The runs of an entry of ours; none for another's.
+std::span<const lance::EntryRun> RunsOf(const lance::LogEntry& entry) {
+  return entry.mark.has_value() && entry.batches.size() == 1
+             ? std::span<const lance::EntryRun>(entry.mark->runs)
+             : std::span<const lance::EntryRun>();
+}
+
 /// Opens the batches of one type. Single-owner.
 class TypeCutBuilder {
  public:
@@ -34,8 +41,8 @@ class TypeCutBuilder {
                                                                const arrow::RecordBatch& batch,
                                                                const TypeCut& cut);
   Status Revalidate(const lance::LogEntry& entry, const arrow::RecordBatch& batch, TypeCut* out);
-  void RejectEarly(const lance::LogEntry& entry, std::string_view id, std::string row,
-                   std::string_view code, std::string message, TypeCut* out);
+  void RejectEarly(const lance::LogEntry& entry, int64_t number, std::string_view id,
+                   std::string row, std::string_view code, std::string message, TypeCut* out);
   void Append(CutBatch batch, const std::vector<uint8_t>* minted, TypeCut* out);
 
   Graph& graph_;
@@ -143,8 +150,10 @@ Result<std::shared_ptr<arrow::RecordBatch>> TypeCutBuilder::ToCurrentColumns(
   return arrow::RecordBatch::Make(now, batch.num_rows(), std::move(columns));
 }
 
-void TypeCutBuilder::RejectEarly(const lance::LogEntry& entry, std::string_view id, std::string row,
-                                 std::string_view code, std::string message, TypeCut* out) {
+/// `number`: of the row within its batch.
+void TypeCutBuilder::RejectEarly(const lance::LogEntry& entry, int64_t number, std::string_view id,
+                                 std::string row, std::string_view code, std::string message,
+                                 TypeCut* out) {
   Reject reject;
   reject.id = runtime::NewUlid();
   reject.state = "open";
@@ -157,6 +166,10 @@ void TypeCutBuilder::RejectEarly(const lance::LogEntry& entry, std::string_view 
   reject.row = std::move(row);
   reject.code = code;
   reject.message = std::move(message);
+  if (const lance::EntryRun* run = RunOf(RunsOf(entry), number); run != nullptr) {
+    reject.actor = run->actor;
+    reject.producer = run->producer;
+  }
   reject.table_id = out->type->table_id;
   reject.shard = out->shard;
   reject.epoch = entry.epoch;
@@ -172,9 +185,12 @@ Status TypeCutBuilder::Revalidate(const lance::LogEntry& entry, const arrow::Rec
     rows_ = std::make_unique<write::RowSet>(catalog_);
   }
   const auto& ids = static_cast<const arrow::StringArray&>(*batch.column(0));
+  std::vector<lance::EntryRun> runs;  // of the rows that pass
   for (int64_t row = 0; row < batch.num_rows(); ++row) {
     if (ids.IsNull(row)) {
-      RejectEarly(entry, "", "", "row.id_missing", "the row has no id", out);
+      line_.clear();
+      write::AppendColumnsJson(batch, row, &line_);
+      RejectEarly(entry, row, "", line_, "row.id_missing", "the row has no id", out);
       continue;
     }
     line_.clear();
@@ -185,7 +201,12 @@ Status TypeCutBuilder::Revalidate(const lance::LogEntry& entry, const arrow::Rec
     LineError error;
     const write::Line line{.text = std::string_view(line_).substr(0, size), .number = row + 1};
     if (!parser_->Parse(line, rows_.get(), &admitted, &error)) {
-      RejectEarly(entry, ids.GetView(row), line_.substr(0, size), error.code, error.message, out);
+      RejectEarly(entry, row, ids.GetView(row), line_.substr(0, size), error.code, error.message,
+                  out);
+      continue;
+    }
+    if (const lance::EntryRun* run = RunOf(RunsOf(entry), row); run != nullptr) {
+      runs.push_back({.rows = 1, .actor = run->actor, .producer = run->producer});
     }
   }
   OG_ASSIGN_OR_RETURN(write::RowBatch checked, rows_->at(out->type_index).Finish());
@@ -193,6 +214,7 @@ Status TypeCutBuilder::Revalidate(const lance::LogEntry& entry, const arrow::Rec
     return Status::OK();
   }
   CutBatch cut{.rows = checked.batch, .position = entry.position, .epoch = entry.epoch};
+  cut.runs = std::move(runs);
   cut.acked_at_ms = entry.mark.has_value() ? entry.mark->at_ms : 0;
   out->all_minted = false;
   const std::vector<uint8_t> minted(static_cast<size_t>(checked.batch->num_rows()), 0);
@@ -211,14 +233,32 @@ Status TypeCutBuilder::AddValidated(const lance::LogEntry& entry, TypeCut* out) 
     if (!IsInvalid(current.status())) {
       return current.status();
     }
+    // Its log entry is collected after this fold: the reject is all that stays of the row.
+    const std::shared_ptr<arrow::Array> ids = batch->GetColumnByName(schema::kIdColumn);
+    const bool has_ids = ids != nullptr && ids->type_id() == arrow::Type::STRING;
     for (int64_t row = 0; row < batch->num_rows(); ++row) {
-      RejectEarly(entry, "", "", CodeOf(current.status()), current.status().message(), out);
+      const std::string_view id = has_ids && ids->IsValid(row)
+                                      ? static_cast<const arrow::StringArray&>(*ids).GetView(row)
+                                      : std::string_view();
+      line_.clear();
+      write::AppendColumnsJson(*batch, row, &line_);
+      RejectEarly(entry, row, id, line_, CodeOf(current.status()), current.status().message(), out);
     }
   }
   return Status::OK();
 }
 
 }  // namespace
+
+const lance::EntryRun* RunOf(std::span<const lance::EntryRun> runs, int64_t row) {
+  for (const lance::EntryRun& run : runs) {
+    if (row < run.rows) {
+      return &run;
+    }
+    row -= run.rows;
+  }
+  return nullptr;
+}
 
 const CutBatch& TypeCut::BatchOf(int64_t row) const {
   const auto after =

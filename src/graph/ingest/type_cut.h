@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,9 @@ struct CutBatch {
     return static_cast<const arrow::BooleanArray&>(*rows->column(rows->num_columns() - 1));
   }
 };
+
+/// The run that holds a row; nullptr for rows of others.
+const lance::EntryRun* RunOf(std::span<const lance::EntryRun> runs, int64_t row);
 
 /// A row that a check of the fold refused.
 struct RowReject {

@@ -1,6 +1,8 @@
 #include "omnigraph/graph/write/export.h"
 
 #include <arrow/api.h>
+#include <arrow/type_traits.h>
+#include <arrow/util/utf8.h>
 
 #include <cmath>
 #include <vector>
@@ -114,6 +116,55 @@ void AppendValue(const PropertyType& type, const arrow::Array& array, int64_t ro
   }
 }
 
+void AppendBytes(std::string_view bytes, std::string* out) {
+  out->append("\"base64:");
+  out->append(schema::EncodeBase64(bytes));
+  out->push_back('"');
+}
+
+void AppendText(std::string_view text, std::string* out) {
+  if (arrow::util::ValidateUTF8(text)) {
+    schema::AppendJsonString(text, out);
+  } else {
+    AppendBytes(text, out);
+  }
+}
+
+void AppendAny(const arrow::Scalar& value, std::string* out);
+
+void AppendAnyElements(const arrow::Array& values, std::string* out) {
+  out->push_back('[');
+  for (int64_t i = 0; i < values.length(); ++i) {
+    out->append(i == 0 ? "" : ",");
+    const auto element = values.GetScalar(i);
+    OG_CHECK_OK(element);
+    AppendAny(**element, out);
+  }
+  out->push_back(']');
+}
+
+/// A value of whatever type.
+void AppendAny(const arrow::Scalar& value, std::string* out) {
+  const arrow::Type::type id = value.type->id();
+  if (!value.is_valid) {
+    out->append("null");
+  } else if (arrow::is_integer(id) || id == arrow::Type::BOOL) {
+    out->append(value.ToString());
+  } else if (id == arrow::Type::FLOAT) {
+    AppendReal(static_cast<const arrow::FloatScalar&>(value).value, out);
+  } else if (id == arrow::Type::DOUBLE) {
+    AppendReal(static_cast<const arrow::DoubleScalar&>(value).value, out);
+  } else if (arrow::is_string(id)) {
+    AppendText(static_cast<const arrow::BaseBinaryScalar&>(value).view(), out);
+  } else if (arrow::is_base_binary_like(id) || id == arrow::Type::FIXED_SIZE_BINARY) {
+    AppendBytes(static_cast<const arrow::BaseBinaryScalar&>(value).view(), out);
+  } else if (arrow::is_list_like(id)) {
+    AppendAnyElements(*static_cast<const arrow::BaseListScalar&>(value).value, out);
+  } else {
+    AppendText(value.ToString(), out);
+  }
+}
+
 /// A type's columns, checked once so that every cast above is right.
 class RowPrinter {
  public:
@@ -198,6 +249,21 @@ Status AppendRowJson(const TypeDef& type, const arrow::RecordBatch& batch, int64
   OG_ASSIGN_OR_RETURN(const RowPrinter printer, RowPrinter::Make(type, batch));
   printer.Append(row, out);
   return Status::OK();
+}
+
+void AppendColumnsJson(const arrow::RecordBatch& batch, int64_t row, std::string* out) {
+  OG_CHECK(row >= 0 && row < batch.num_rows());
+  arrow::util::InitializeUTF8();
+  out->push_back('{');
+  for (int i = 0; i < batch.num_columns(); ++i) {
+    out->append(i == 0 ? "" : ",");
+    AppendText(batch.schema()->field(i)->name(), out);
+    out->push_back(':');
+    const auto value = batch.column(i)->GetScalar(row);
+    OG_CHECK_OK(value);
+    AppendAny(**value, out);
+  }
+  out->push_back('}');
 }
 
 Status AppendExportLines(const TypeDef& type, const arrow::RecordBatch& batch, std::string* out) {

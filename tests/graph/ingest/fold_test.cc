@@ -1,7 +1,11 @@
 // What a fold makes of rows: F1, F4, F5, F6, W1 to W3, G2, G4, G5, G8.
 #include "fold.h"
 
+#include <arrow/api.h>
+#include <arrow/json/from_string.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "cut_maker.h"
 #include "ingest_world.h"
@@ -419,6 +423,66 @@ TEST_F(FoldTest, WhenATableMovesUnderAFold_ItChecksAgain) {
   OG_EXPECT_ERROR(folder.Fold(cut), ErrorKind::kConflict, "fold.superseded");
   OG_ASSERT_OK(process_.graph->Refresh());
   ExpectBooksBalance();
+}
+
+/// A batch of columns that no `City` has: `name` is a number.
+std::shared_ptr<arrow::RecordBatch> StrangeRows() {
+  const auto column = [](const std::shared_ptr<arrow::DataType>& type, std::string_view json) {
+    const auto array = arrow::json::ArrayFromJSONString(type, json);
+    OG_CHECK_OK(array);
+    return *array;
+  };
+  const auto tags = arrow::list(arrow::utf8());
+  return arrow::RecordBatch::Make(
+      arrow::schema({arrow::field("id", arrow::utf8()), arrow::field("name", arrow::int64()),
+                     arrow::field("tags", tags), arrow::field("when", arrow::date32()),
+                     arrow::field("_tombstone", arrow::boolean())}),
+      2,
+      {column(arrow::utf8(), R"(["ulm", null])"), column(arrow::int64(), "[7, null]"),
+       column(tags, R"([["a\"b", null], []])"), column(arrow::date32(), "[0, null]"),
+       column(arrow::boolean(), "[false, false]")});
+}
+
+// F6, G2: the reject is all that stays of a row, so it holds the whole of it.
+TEST_F(FoldTest, WhenAnEntryCannotBeBroughtUnderTheType_TheRejectsHoldItsRows) {
+  process_.Send(City("bonn"));
+  process_.Fold();
+  const SnapshotRef snapshot = graph().snapshot();
+  lance::LogEntry entry{.position = 9, .epoch = 1, .batches = {StrangeRows()}};
+  entry.ours = true;  // of an older program that did not name its schema
+  entry.mark = lance::EntryMark{
+      .at_ms = 77,
+      .runs = {{.rows = 1, .actor = "ann"}, {.rows = 1, .actor = "bob", .producer = "p"}}};
+  const TableState* city = snapshot->FindTable(TableKind::kNode, "City");
+  const Cut cut{.shards = {{.table_id = city->id, .from = 8, .to = 9, .entries = {entry}}}};
+  OG_ASSERT_OK_AND_ASSIGN(const std::vector<TypeCut> types, OpenCut(graph(), *snapshot, cut));
+  const auto type = std::find_if(types.begin(), types.end(),
+                                 [](const TypeCut& one) { return one.type->name == "City"; });
+  ASSERT_EQ(type->early.size(), 2u);
+  EXPECT_EQ(type->early[0].code, "memwal.column_type");
+  EXPECT_EQ(type->early[0].entity_id, "ulm");
+  EXPECT_EQ(type->early[0].row,
+            R"({"id":"ulm","name":7,"tags":["a\"b",null],"when":"1970-01-01","_tombstone":false})");
+  EXPECT_EQ(type->early[0].actor, "ann");
+  EXPECT_EQ(type->early[0].acked_at, std::chrono::milliseconds(77));
+  EXPECT_EQ(type->early[1].row,
+            R"({"id":null,"name":null,"tags":[],"when":null,"_tombstone":false})");
+  EXPECT_EQ(type->early[1].actor, "bob");
+  EXPECT_EQ(type->early[1].producer, "p");
+}
+
+// F6: who sent a row stays known where it had to be validated again.
+TEST_F(FoldTest, WhenRowsAreValidatedAgain_TheirActorsStay) {
+  process_.Send(City("bonn"));
+  OG_ASSERT_OK_AND_ASSIGN(Cut cut, MakeCut(graph(), *graph().snapshot(), {}, 1 << 20));
+  lance::LogEntry& entry = cut.shards.front().entries.back();
+  entry.mark->schema.clear();
+  entry.mark->runs.front().actor = "ann";
+  Folder folder(&graph(), 1 << 20);
+  OG_ASSERT_OK(folder.Fold(cut));
+  OG_ASSERT_OK_AND_ASSIGN(const auto commits, graph().Commits(*graph().snapshot(), 1));
+  EXPECT_EQ(commits[0].actor, "ann");
+  EXPECT_EQ(IdsOf(graph(), "City"), Ids{"bonn"});
 }
 
 TEST(OnReject, WhenHalt_TheTypeIsPausedByTheFold) {  // F5

@@ -23,6 +23,11 @@ namespace omnigraph::write {
 Status AppendRowJson(const schema::TypeDef& type, const arrow::RecordBatch& batch, int64_t row,
                      std::string* out);
 
+/// Append row `row` of any batch as one JSON object of its own columns, without a line end: for
+/// rows that fit no type. Bytes (and text that is not UTF-8) are `"base64:..."`, what JSON has no
+/// value for is text. REQUIRES: 0 <= row < batch.num_rows().
+void AppendColumnsJson(const arrow::RecordBatch& batch, int64_t row, std::string* out);
+
 /// Append every row of `batch`, one line each.
 Status AppendExportLines(const schema::TypeDef& type, const arrow::RecordBatch& batch,
                          std::string* out);
