@@ -63,9 +63,9 @@ std::string CardName(const schema::Card& card) {
          (card.max.has_value() ? std::to_string(*card.max) : "") + ")";
 }
 
-/// Visit each hash of the input with its records and those of the graph.
-template <typename Visit>
-Status Join(KeyIndex* input, KeySorter* existing, Visit visit) {
+/// Visit each hash of the input (a KeyIndex or KeySorter) with its records and those of the graph.
+template <typename Keys, typename Visit>
+Status Join(Keys* input, KeySorter* existing, Visit visit) {
   OG_ASSIGN_OR_RETURN(const auto left, input->Sorted());
   OG_ASSIGN_OR_RETURN(const auto right, existing->Sorted());
   std::vector<KeyRecord> mine;
@@ -634,59 +634,91 @@ class LoadKeys::Resolver {
                  edge.name, "from"});
   }
 
-  /// An edge that is replaced may leave its source with too few.
-  Status TouchSource(const TypeDef& edge, KeyIndex* sources, const Hash128& hash,
-                     std::string_view id) {
-    if (edge.card.min == 0) {
+  Status CheckCards(int type_index) {
+    TypeKeys* type = keys_.types_[static_cast<size_t>(type_index)].get();
+    OG_ASSIGN_OR_RETURN(const auto table, TableOf(type_index));
+    const auto replaced = out_.replaced.find(type_index);
+    const bool replaces = replaced != out_.replaced.end() && !replaced->second.empty();
+    if (type->type.card.min > 0 && replaces) {
+      return CheckCardsOfAll(type_index, type, *table);
+    }
+    return type->sources->spilled() ? CheckSpilledCards(type_index, type, table.get())
+                                    : CheckCardsInMemory(type_index, type, table.get());
+  }
+
+  /// Run `visit(source's id, whether the edge is replaced)` over the edges of a table.
+  template <typename Visit>
+  Status ScanSources(int type_index, const lance::Table* table, Visit visit) {
+    if (table == nullptr) {
       return Status::OK();
     }
-    OG_ASSIGN_OR_RETURN(KeyRecord* const record, sources->Upsert(hash));
-    if (record->flags == 0) {
-      record->flags = kUsed;
-      record->text = keys_.KeepText(id);
-    }
+    return ScanColumns(*table, {schema::kSrcColumn}, [&](const auto& batch) {
+      const arrow::StringArray& src = Text(batch, 0);
+      for (int64_t i = 0; i < src.length(); ++i) {
+        OG_RETURN_NOT_OK(visit(src.GetView(i), IsReplaced(type_index, Address(batch, i))));
+      }
+      return Status::OK();
+    });
+  }
+
+  Status CheckCardsInMemory(int type_index, TypeKeys* type, const lance::Table* table) {
+    type->sources->ForEach([](KeyRecord& record) { record.other_line = 0; });
+    OG_RETURN_NOT_OK(ScanSources(type_index, table, [&](std::string_view id, bool is_replaced) {
+      KeyRecord* found = is_replaced ? nullptr : type->sources->Find(XxHash128(id));
+      if (found != nullptr) {
+        found->other_line += 1;
+      }
+      return Status::OK();
+    }));
+    type->sources->ForEach([&](const KeyRecord& record) {
+      CheckCard(type->type, record, record.number + static_cast<uint64_t>(record.other_line));
+    });
     return Status::OK();
   }
 
-  Status CheckCards(int type_index) {
-    TypeKeys* type = keys_.types_[static_cast<size_t>(type_index)].get();
-    KeyIndex* sources = type->sources.get();
-    OG_ASSIGN_OR_RETURN(const auto table, TableOf(type_index));
+  Status CheckSpilledCards(int type_index, TypeKeys* type, const lance::Table* table) {
     KeySorter existing(keys_.space_);
-    const bool spilled = sources->spilled();
-    if (!spilled) {
-      sources->ForEach([](KeyRecord& record) { record.other_line = 0; });
-    }
-    if (table != nullptr) {
-      const Status scanned = ScanColumns(*table, {schema::kSrcColumn}, [&](const auto& batch) {
-        const arrow::StringArray& src = Text(batch, 0);
-        for (int64_t i = 0; i < src.length(); ++i) {
-          KeyRecord record;
-          record.hash = XxHash128(src.GetView(i));
-          if (IsReplaced(type_index, Address(batch, i))) {
-            OG_RETURN_NOT_OK(TouchSource(type->type, sources, record.hash, src.GetView(i)));
-          } else if (spilled) {
-            OG_RETURN_NOT_OK(existing.Add(record));
-          } else if (KeyRecord* found = sources->Find(record.hash); found != nullptr) {
-            found->other_line += 1;
-          }
-        }
-        return Status::OK();
-      });
-      OG_RETURN_NOT_OK(scanned);
-    }
-    if (!spilled) {
-      sources->ForEach([&](const KeyRecord& record) {
-        CheckCard(type->type, record, record.number + static_cast<uint64_t>(record.other_line));
-      });
-      return Status::OK();
-    }
-    return Join(sources, &existing, [&](const auto& mine, const auto& theirs) {
+    OG_RETURN_NOT_OK(ScanSources(type_index, table, [&](std::string_view id, bool is_replaced) {
+      return is_replaced ? Status::OK() : existing.Add(KeyRecord{.hash = XxHash128(id)});
+    }));
+    return JoinCards(type->type, type->sources.get(), &existing);
+  }
+
+  /// An edge that is replaced may leave its source, which the input need not name, with too few:
+  /// the sources of the replaced edges count as named too.
+  Status CheckCardsOfAll(int type_index, TypeKeys* type, const lance::Table& table) {
+    KeySorter named(keys_.space_);
+    OG_ASSIGN_OR_RETURN(const auto input, type->sources->Sorted());
+    std::vector<KeyRecord> group;
+    do {
+      OG_RETURN_NOT_OK(input->NextGroup(&group));
+      for (const KeyRecord& record : group) {
+        OG_RETURN_NOT_OK(named.Add(record));
+      }
+    } while (!group.empty());
+    KeySorter existing(keys_.space_);
+    OG_RETURN_NOT_OK(ScanSources(type_index, &table, [&](std::string_view id, bool is_replaced) {
+      KeyRecord record{.hash = XxHash128(id)};
+      if (!is_replaced) {
+        return existing.Add(record);
+      }
+      record.text = keys_.KeepText(id);
+      return named.Add(record);
+    }));
+    return JoinCards(type->type, &named, &existing);
+  }
+
+  template <typename Keys>
+  Status JoinCards(const TypeDef& edge, Keys* named, KeySorter* existing) {
+    return Join(named, existing, [&](const auto& mine, const auto& theirs) {
+      KeyRecord source = mine.front();
       uint64_t count = theirs.size();
       for (const KeyRecord& record : mine) {
         count += record.number;
+        source.line = std::max(source.line, record.line);
+        source.text = source.text != 0 ? source.text : record.text;
       }
-      CheckCard(type->type, mine.back(), count);
+      CheckCard(edge, source, count);
     });
   }
 

@@ -410,6 +410,35 @@ TEST_P(LoadChecks, CardCountsTheInputAndTheGraph) {
 }
 
 // The same input gives the same rows, and merging it again changes nothing (B61).
+// The sources of replaced edges count too, though the input does not name them, and however many
+// they are.
+TEST_P(LoadChecks, CardMinimumOfTheSourcesThatAMergeTakesEdgesFrom) {
+  World world("node P { k: String @key }\nedge E: P -> P @card(1..)");
+  constexpr int kPersons = 2000;
+  std::string first;
+  std::string some_move;
+  std::string rest_moves;
+  for (int i = 0; i < kPersons; ++i) {
+    const std::string n = std::to_string(i);
+    const auto edge = [&n](const char* id, const std::string& from) {
+      return R"({"edge":"E","id":")" + (id + n) + R"(","from":"p)" + from +
+             R"(","to":"p0","data":{}})" + "\n";
+    };
+    first += R"({"type":"P","data":{"k":"p)" + n + "\"}}\n" + edge("e", n) + edge("f", n);
+    some_move += edge("f", "0");
+    rest_moves += edge("e", "0");
+  }
+  OG_ASSERT_OK(world.TryLoad(first, LoadMode::kMerge, GetParam()));
+  OG_ASSERT_OK_AND_ASSIGN(const LoadReport moved,
+                          world.TryLoad(some_move, LoadMode::kMerge, GetParam()));
+  EXPECT_EQ(moved.error_count, 0) << moved.errors.front().message;
+  OG_ASSERT_OK_AND_ASSIGN(const LoadReport refused,
+                          world.TryLoad(rest_moves, LoadMode::kMerge, GetParam()));
+  EXPECT_EQ(refused.error_count, kPersons - 1);
+  EXPECT_EQ(refused.errors.front().code, "constraint.card");
+  EXPECT_NE(refused.errors.front().message.find("0 edges of E"), std::string::npos);
+}
+
 TEST_P(LoadChecks, LoadingTwiceIsIdempotent) {
   World world;
   std::string text;
