@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "omnigraph/graph/manifest/graph_store.h"
+#include "omnigraph/graph/manifest/sweeper.h"
 #include "omnigraph/graph/schema/catalog.h"
 #include "omnigraph/graph/write/export.h"
 #include "omnigraph/graph/write/row_parser.h"
@@ -150,7 +151,12 @@ Result<write::LoadReport> Engine::Load(write::ByteSource* source, write::LoadOpt
     // A row acknowledged before this load must not be folded over it later (G12).
     OG_RETURN_NOT_OK(Fold().status());
   }
-  return write::Load(impl_->graph.get(), source, options);
+  OG_ASSIGN_OR_RETURN(write::LoadReport report, write::Load(impl_->graph.get(), source, options));
+  const Result<bool> turn = graph::TakeSweepTurn(*impl_->graph);
+  if (turn.ok() && *turn) {
+    (void)graph::Sweep(*impl_->graph, {});  // what is left stays for another day
+  }
+  return report;
 }
 
 Result<query::QueryResult> Engine::Query(const QueryRequest& request) {

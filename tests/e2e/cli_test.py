@@ -234,6 +234,43 @@ class Pipes(Case):
         self.fails("ingest", "--stream", str(self.work), "--store", self.graph, code=2, says=["directory"])
 
 
+class Orphans(Case):
+    """C6: what a killed process leaves goes a day later, by whoever comes by."""
+
+    def age(self, path, days):
+        past = path.stat().st_mtime - days * 86400
+        os.utime(path, (past, past))
+
+    def leave_orphans(self):
+        table = next((pathlib.Path(self.graph) / "nodes").glob("*.lance/data")).parent
+        old, young = table / "data" / "old.lance", table / "data" / "young.lance"
+        for path in (old, young):
+            path.write_bytes(b"of a killed process")
+        self.age(old, 2)
+        return old, young
+
+    def check(self, bring_rows):
+        self.init()
+        bring_rows()  # marks the graph
+        old, young = self.leave_orphans()
+        bring_rows()
+        self.assertTrue(old.exists())  # somebody swept less than a day ago
+        mark = pathlib.Path(self.graph) / "_sweep" / "last"
+        self.age(mark, 2)
+        before = self.rows()
+        bring_rows()
+        self.assertFalse(old.exists())
+        self.assertTrue(young.exists())
+        self.assertEqual(self.rows(), before)
+
+    def test_a_load_sweeps_once_a_day(self):
+        rows = self.file("rows.ndjson", person("a") + "\n")
+        self.check(lambda: self.omnigraph("load", self.graph, "--mode", "merge", "--data", rows))
+
+    def test_a_process_that_folds_sweeps_once_a_day(self):
+        self.check(lambda: self.stream(person("a")))
+
+
 class BadLines(Case):
     """G8: what can be checked without the graph fails its row alone, with line, column and reason."""
 

@@ -56,7 +56,8 @@ IngestCore::IngestCore(std::shared_ptr<Graph> graph, const IngestOptions& option
     : graph_(std::move(graph)),
       options_(options),
       backlog_(LimitsOf(options)),
-      folder_(graph_.get(), options.key_cache_bytes) {
+      folder_(graph_.get(), options.key_cache_bytes),
+      sweep_(graph_.get()) {
   backlog_.SetFolding(options.fold_in_background);
 }
 
@@ -215,6 +216,9 @@ Result<FoldReport> IngestCore::FoldOnce() {
   const Turn turn(folds_);
   Result<FoldReport> report = FoldInTurn();
   Note(report);
+  if (options_.fold_in_background && report.ok() && !report->commit_id.empty()) {
+    sweep_.AfterFold();
+  }
   return report;
 }
 
@@ -311,6 +315,7 @@ void IngestCore::Stop() {
 }
 
 Status IngestCore::CloseLanes() {
+  sweep_.Stop();
   Status first;
   for (const auto& [id, lane] : lanes()) {
     const Status stopped = lane->writer().Stop();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "background_sweep.h"
 #include "backlog.h"
 #include "cut_maker.h"
 #include "fold.h"
@@ -67,6 +68,8 @@ class IngestCore {
   TurnQueue folds_;   ///< one fold at a time; whose turn it is uses `folder_`
   Folder folder_;
   Status unpromoted_;  ///< why the last fold's tables are not promoted; with `folds_`
+
+  BackgroundSweep sweep_;  ///< with `folds_`
 
   mutable runtime::Mutex mutex_;
   std::shared_ptr<lance::ProcessRegistry> registry_ OG_GUARDED_BY(mutex_);

@@ -6,6 +6,7 @@
 
 #include "graph_impl.h"
 #include "omnigraph/lance/table/deletion.h"
+#include "omnigraph/runtime/clock.h"
 #include "omnigraph/store/object_store.h"
 
 namespace omnigraph::graph {
@@ -58,6 +59,10 @@ class Pass {
   Result<int64_t> StoreNow();
   Status SweepUnder(std::string_view prefix);
   bool IsOrphan(const store::ObjectInfo& object) const;
+  bool Stopped() {
+    report_.complete = report_.complete && !(options_.stop && options_.stop());
+    return !report_.complete;
+  }
 
   Graph& graph_;
   Graph::Impl& impl_;
@@ -103,7 +108,7 @@ Status Pass::KeepTable(const TableState& table) {
 Status Pass::KeepVersions() {
   OG_ASSIGN_OR_RETURN(const SnapshotRef newest, graph_.Refresh());
   const uint64_t top = std::max(newest->sequence, newest->foreign_version);
-  for (uint64_t version = top; version > 0; --version) {
+  for (uint64_t version = top; version > 0 && !Stopped(); --version) {
     const Result<lance::StoredManifest> stored =
         lance::ReadManifest(impl_.manifest_location, version);
     if (!stored.ok() && IsNotFound(stored.status()) && version < top) {
@@ -156,6 +161,9 @@ Status Pass::SweepUnder(std::string_view prefix) {
     OG_ASSIGN_OR_RETURN(const store::ListPage page, impl_.store->List(prefix, page_options));
     for (const store::ObjectInfo& object : page.objects) {
       ++report_.listed;
+      if (Stopped()) {
+        return Status::OK();
+      }
       if (!IsOrphan(object)) {
         continue;
       }
@@ -182,6 +190,9 @@ Result<SweepReport> Pass::Run() {
   oldest_kept_us_ =
       now - std::chrono::duration_cast<std::chrono::microseconds>(options_.grace).count();
   OG_RETURN_NOT_OK(KeepVersions());
+  if (Stopped()) {
+    return report_;  // not all that is kept is known
+  }
   for (const std::string_view prefix : {std::string_view("nodes/"), std::string_view("edges/"),
                                         kRejectsPath, kManifestPath, kSpillPath}) {
     OG_RETURN_NOT_OK(SweepUnder(prefix));
@@ -193,6 +204,23 @@ Result<SweepReport> Pass::Run() {
 
 Result<SweepReport> Sweep(Graph& graph, const SweepOptions& options) {
   return Pass(&graph, options).Run();
+}
+
+Result<bool> TakeSweepTurn(Graph& graph) {
+  const std::string mark(kSweptPath);
+  const Result<store::ObjectInfo> last = graph.store()->Head(mark);
+  if (!last.ok() && !IsNotFound(last.status())) {
+    return last.status();
+  }
+  const auto age = last.ok() ? runtime::WallNow() - std::chrono::microseconds(last->modified_us)
+                             : std::chrono::microseconds(0);
+  if (last.ok() && age < kSweepInterval) {
+    return false;
+  }
+  // Before the pass: others must not start one meanwhile, and one that fails is not worth a second
+  // try today.
+  OG_RETURN_NOT_OK(graph.store()->Put(mark, store::BytesOf("")));
+  return last.ok();
 }
 
 }  // namespace omnigraph::graph

@@ -34,7 +34,7 @@ class SweeperTest : public ::testing::Test {
 
 /// A grace that has passed for everything: what is put later than the pass's clock is out of the
 /// test.
-constexpr SweepOptions kNoGrace{.grace = std::chrono::seconds(-3600)};
+const SweepOptions kNoGrace{.grace = std::chrono::seconds(-3600)};
 
 TEST_F(SweeperTest, WhenAProposalWasNotPublished_ItsFilesGo) {
   const size_t before = Objects();
@@ -69,6 +69,15 @@ TEST_F(SweeperTest, WhenSwept_EveryVersionStillReads) {
       OG_ASSERT_OK(ordinary->Scan());
     }
   }
+}
+
+TEST_F(SweeperTest, WhenStopped_NothingMoreGoes) {
+  OG_ASSERT_OK(ProposeNodes(*graph_, "Person", {"cid"}));
+  SweepOptions options = kNoGrace;
+  options.stop = [] { return true; };
+  OG_ASSERT_OK_AND_ASSIGN(const SweepReport report, Sweep(*graph_, options));
+  EXPECT_FALSE(report.complete);
+  EXPECT_EQ(report.deleted, 0);
 }
 
 TEST_F(SweeperTest, WhenTheBudgetIsSpent_ThePassSaysSo) {

@@ -39,6 +39,8 @@ inline constexpr std::string_view kManifestPath = "__manifest.lance";
 inline constexpr std::string_view kRejectsPath = "_ingest_rejects.lance";
 /// Key hashes of a load that do not fit its memory, while it runs; named by nothing.
 inline constexpr std::string_view kSpillPath = "_spill/";
+/// An empty object whose age says when somebody last set out to sweep.
+inline constexpr std::string_view kSweptPath = "_sweep/last";
 inline constexpr std::string_view kMainBranch = "main";
 
 /// The 64-bit random id of a table, the same for all its life, renames included.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "omnigraph/base/status.h"
@@ -20,7 +21,12 @@ struct SweepOptions {
                              3600};  ///< younger objects are never touched; by the store's time
   int64_t deletes_max = 10'000;      ///< the pass stops after so many deletes
   bool dry_run = false;
+  /// Asked between reads; true ends the pass, incomplete.
+  std::function<bool()> stop = {};
 };
+
+/// Nobody sweeps oftener.
+inline constexpr std::chrono::seconds kSweepInterval{24 * 3600};
 
 /// What a pass did.
 struct SweepReport {
@@ -41,5 +47,10 @@ struct SweepReport {
 /// (nothing is deleted then). Cost:   one get per standing version and per table version that one
 /// names, one listing of the graph.
 Result<SweepReport> Sweep(Graph& graph, const SweepOptions& options);
+
+/// True where nobody has set out to sweep for kSweepInterval; the caller is then the one to do it.
+/// A graph without the mark gets one, and is due an interval later. Errors: any of the store.
+/// Cost:   one head; a put where the answer is yes.
+Result<bool> TakeSweepTurn(Graph& graph);
 
 }  // namespace omnigraph::graph
