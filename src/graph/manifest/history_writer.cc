@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "omnigraph/graph/manifest/tiers.h"
 #include "omnigraph/lance/table/data_writer.h"
 
 namespace omnigraph::graph {
