@@ -3,8 +3,9 @@
 /// row in log order (F4).
 ///
 /// The state of a table is read from its columns once and then follows the folds of this process;
-/// it is a cache, keyed by table version. `@card`'s minimum is not enforced on streamed rows: they
-/// arrive one by one (docs/ingest.md).
+/// it is a cache, keyed by table version. Of a table whose state is too large to keep, each fold
+/// reads what its own rows are compared with. `@card`'s minimum is not enforced on streamed rows:
+/// they arrive one by one (docs/ingest.md).
 #pragma once
 
 #include <arrow/record_batch.h>
@@ -38,8 +39,17 @@ class ConstraintState {
  public:
   explicit ConstraintState(const schema::TypeDef& type) : type_(&type) {}
 
+  /// Memory that the whole state of a table with so many rows takes, rather too much than too
+  /// little.
+  static size_t BytesFor(const schema::TypeDef& type, uint64_t rows);
+  /// What this state takes.
+  size_t bytes() const;
+
   /// Read the state of a table. Cost: one scan of the columns that the rules name.
   Status Read(const lance::Table& table);
+  /// Read only what Check() and Apply() of these rows, and any Remove(), need: the table's rows
+  /// that share an id, a value of a rule or a source with one of them. Cost: as Read().
+  Status ReadFor(const lance::Table& table, const std::vector<const arrow::RecordBatch*>& rows);
   /// Whether row `row` may take effect now; nothing: it may.
   std::optional<Violation> Check(const arrow::RecordBatch& batch, int64_t row) const;
   /// It takes effect.
@@ -55,7 +65,19 @@ class ConstraintState {
     Hash128 source;               ///< edges
   };
 
-  Facts FactsOf(const arrow::RecordBatch& batch, int64_t row) const;
+  /// Hashes that the rows of a cut name.
+  struct Wanted {
+    HashMap128<uint8_t> ids;
+    std::vector<HashMap128<uint8_t>> values;  ///< per rule
+    HashMap128<uint8_t> sources;              ///< where `@card` has a maximum
+  };
+  /// Where the columns of a table stand in a batch, by the table's numbers; empty: at their own.
+  using Places = std::vector<int>;
+
+  Facts FactsOf(const arrow::RecordBatch& batch, int64_t row, const Places& places = {}) const;
+  bool Concerns(const Wanted& wanted, const Hash128& id, const Facts& facts) const;
+  Status Scan(const lance::Table& table, const Wanted* wanted);
+  void Put(std::string_view id, const Hash128& hash, Facts facts);
   std::string ValueText(const schema::MemberRule& rule, const arrow::RecordBatch& batch,
                         int64_t row) const;
 
@@ -63,6 +85,7 @@ class ConstraintState {
   HashMap128<Facts> facts_;                       ///< by id
   std::vector<HashMap128<std::string>> holders_;  ///< per rule: value to the id that has it
   HashMap128<uint64_t> counts_;                   ///< edges per source
+  size_t text_bytes_ = 0;                         ///< of the ids in `holders_`
 };
 
 }  // namespace omnigraph::graph

@@ -262,7 +262,7 @@ Status Folder::AdvanceCaches(const Plan& plan, const Receipt& receipt) {
   }
   for (const TableId id : caches_.moved) {
     const TableState* state = receipt.snapshot->FindTable(id);
-    caches_.constraints[id].version = state == nullptr ? 0 : state->version;
+    caches_.Keep(id, state == nullptr ? 0 : state->version);
   }
   caches_.moved.clear();
   return Status::OK();

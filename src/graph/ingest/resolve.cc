@@ -159,7 +159,17 @@ Status Resolver::OpenConstraints(TypeCut* cut, ConstraintState** state) {
   FoldCaches::Constraints& cached = caches_.constraints[cut->type->table_id];
   if (cached.state == nullptr || cached.version != cut->base->version()) {
     cached.state = std::make_unique<ConstraintState>(*cut->type);
-    OG_RETURN_NOT_OK(cached.state->Read(*cut->base));
+    cached.whole = caches_.MakeRoom(ConstraintState::BytesFor(*cut->type, cut->base->CountRows()),
+                                    cut->type->table_id);
+    if (cached.whole) {
+      OG_RETURN_NOT_OK(cached.state->Read(*cut->base));
+    } else {
+      std::vector<const arrow::RecordBatch*> rows;
+      for (const CutBatch& batch : cut->batches) {
+        rows.push_back(batch.rows.get());
+      }
+      OG_RETURN_NOT_OK(cached.state->ReadFor(*cut->base, rows));
+    }
   }
   cached.state->set_type(*cut->type);
   cached.version = 0;  // of no version until this fold is published

@@ -59,10 +59,13 @@ std::vector<std::string> MakeHistory(uint64_t seed) {
 
 /// The state after a history that is folded after each step with this chance in 16; at the end in
 /// any case.
-std::string StateAfter(const std::vector<std::string>& history, uint64_t seed, uint64_t chance) {
+/// `key_bytes`: memory for what the fold knows of its tables.
+std::string StateAfter(const std::vector<std::string>& history, uint64_t seed, uint64_t chance,
+                       size_t key_bytes = IngestOptions().key_cache_bytes) {
   auto store = std::make_shared<store::MemoryStore>();
   OG_CHECK_OK(Graph::Init(store, kSchema, "tester"));
   IngestOptions options = ByHand();
+  options.key_cache_bytes = key_bytes;
   options.fold_cut_bytes_max = chance % 2 == 0 ? size_t{1} << 20 : 3000;
   Process process = StartOn(store, options);
   std::mt19937_64 random(seed);
@@ -98,6 +101,7 @@ TEST(Cuts, WhereverTheyFall_GiveOneState) {
     for (const uint64_t chance : {1, 4, 16}) {
       EXPECT_EQ(StateAfter(history, seed + chance, chance), one) << "chance " << chance;
     }
+    EXPECT_EQ(StateAfter(history, seed, 4, 1), one) << "with nothing known of the tables";
   }
 }
 

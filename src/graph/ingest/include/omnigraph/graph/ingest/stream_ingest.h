@@ -42,7 +42,8 @@ struct IngestOptions {
   size_t fold_bytes = 64u << 20;             ///< or at so many pending bytes in memory
   std::chrono::milliseconds fold_age{1000};  ///< or when the oldest pending row is so old
   size_t fold_cut_bytes_max = 96u << 20;     ///< a larger cut is shortened (F1)
-  size_t key_cache_bytes = 64u << 20;        ///< known ids kept per process
+  size_t key_cache_bytes = 64u << 20;        ///< known ids kept per process; as much again for
+                                             ///< what `@unique` and `@card` know
   bool fold_in_background = true;            ///< false: folds only by Fold()
   std::chrono::seconds takeover_after{15};   ///< S9
   /// Asked between the commits of one Fold(); true ends it with kCancelled (`ingest.interrupted`).
