@@ -25,15 +25,28 @@ bool Backlog::Behind(size_t bytes) const {
   return memory || log;
 }
 
+bool Backlog::Overdue() const {
+  return rows_ > 0 && failing_since_.has_value() &&
+         runtime::MonotonicNow() - *failing_since_ > limits_.backlog_age_max;
+}
+
 Status Backlog::Reserve(size_t bytes) {
   const runtime::Duration deadline = runtime::MonotonicNow() + limits_.wait_max;
   runtime::MutexLock lock(mutex_);
-  while (!stopped_ && (Crowded(bytes) || Behind(bytes))) {
+  while (!stopped_ && (Crowded(bytes) || Behind(bytes) || Overdue())) {
     if (!asked_ && Behind(bytes)) {  // a crowd waits for its puts: no fold helps it
       asked_ = true;
       due_.NotifyOne();
     }
     const runtime::Duration now = runtime::MonotonicNow();
+    if (now >= deadline && Overdue()) {
+      return Exhausted(
+          "ingest.backpressure",
+          fmt::format(
+              "every fold has failed for {} s, so nothing more is taken; the "
+              "status says why: send the same rows again when it is cured",
+              std::chrono::duration_cast<std::chrono::seconds>(now - *failing_since_).count()));
+    }
     if (now >= deadline) {
       return Exhausted("ingest.backpressure",
                        fmt::format("{} bytes wait for their put and {} for their fold: send the "
@@ -93,6 +106,16 @@ bool Backlog::MayKeep(size_t bytes) const {
 void Backlog::SetFolding(bool works) {
   runtime::MutexLock lock(mutex_);
   folding_works_ = works;
+  room_.NotifyAll();
+}
+
+void Backlog::NoteFold(bool succeeded) {
+  runtime::MutexLock lock(mutex_);
+  if (succeeded) {
+    failing_since_.reset();
+  } else if (!failing_since_.has_value()) {
+    failing_since_ = runtime::MonotonicNow();
+  }
   room_.NotifyAll();
 }
 

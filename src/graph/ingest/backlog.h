@@ -18,6 +18,7 @@ struct BacklogLimits {
   size_t in_flight_bytes_max = 0;
   size_t pending_bytes_max = 0;
   size_t backlog_bytes_max = 0;
+  runtime::Duration backlog_age_max{0};
   runtime::Duration wait_max{0};
   int64_t fold_rows = 0;
   size_t fold_bytes = 0;
@@ -45,6 +46,10 @@ class Backlog {
   /// Folds are failing: admission does not wait for memory that no fold frees.
   void SetFolding(bool works);
 
+  /// A fold succeeded or failed. Where folds fail for longer than backlog_age_max while rows are
+  /// pending, nothing more is admitted: the backlog would only grow older.
+  void NoteFold(bool succeeded);
+
   /// Block until a fold is due: by rows, bytes or age of the oldest entry, or asked for. False:
   /// stopped.
   bool WaitForFold(runtime::Duration not_before);
@@ -60,6 +65,8 @@ class Backlog {
   bool Crowded(size_t bytes) const OG_REQUIRES(mutex_);
   /// Too much waits for its fold.
   bool Behind(size_t bytes) const OG_REQUIRES(mutex_);
+  /// Folds have failed for too long.
+  bool Overdue() const OG_REQUIRES(mutex_);
   bool Due() const OG_REQUIRES(mutex_);
 
   const BacklogLimits limits_;
@@ -71,6 +78,8 @@ class Backlog {
   size_t in_log_ OG_GUARDED_BY(mutex_) = 0;  ///< bytes of entries that are not folded
   int64_t rows_ OG_GUARDED_BY(mutex_) = 0;
   std::optional<runtime::Duration> oldest_ OG_GUARDED_BY(mutex_);
+  /// The first failure since the last fold that succeeded.
+  std::optional<runtime::Duration> failing_since_ OG_GUARDED_BY(mutex_);
   bool folding_works_ OG_GUARDED_BY(mutex_) = true;
   bool asked_ OG_GUARDED_BY(mutex_) = false;
   bool stopped_ OG_GUARDED_BY(mutex_) = false;

@@ -26,6 +26,7 @@ BacklogLimits LimitsOf(const IngestOptions& options) {
   out.in_flight_bytes_max = options.in_flight_bytes_max;
   out.pending_bytes_max = options.pending_bytes_max;
   out.backlog_bytes_max = options.backlog_bytes_max;
+  out.backlog_age_max = options.backlog_age_max;
   out.wait_max = options.wait_max;
   out.fold_rows = options.fold_rows;
   out.fold_bytes = options.fold_bytes;
@@ -216,6 +217,7 @@ Result<FoldReport> IngestCore::FoldOnce() {
   const Turn turn(folds_);
   Result<FoldReport> report = FoldInTurn();
   Note(report);
+  backlog_.NoteFold(report.ok());
   if (options_.fold_in_background && report.ok() && !report->commit_id.empty()) {
     sweep_.AfterFold();
   }

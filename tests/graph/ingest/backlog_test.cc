@@ -48,6 +48,36 @@ TEST(Backlog, WhenRowsWaitForTheirPut_ARefusalAsksForNoFold) {
   EXPECT_GE(waited, kAge);
 }
 
+/// Whether a row is admitted when folds began to fail, with so many rows pending, two hours ago.
+Status ReserveAfterFailures(int64_t pending, bool cured) {
+  Status out;
+  const auto result = runtime::RunSimulation({}, [&](runtime::Simulator&) {
+    Backlog backlog({.in_flight_bytes_max = 1000,
+                     .pending_bytes_max = 1000,
+                     .backlog_bytes_max = 1000,
+                     .backlog_age_max = kAge});
+    backlog.EntryAdded(pending, 100, true);
+    backlog.NoteFold(false);
+    OG_EXPECT_OK(backlog.Reserve(10));  // they have only begun to
+    runtime::SleepFor(2 * kAge);
+    backlog.NoteFold(false);  // the first failure counts
+    if (cured) {
+      backlog.NoteFold(true);
+    }
+    out = backlog.Reserve(10);
+  });
+  EXPECT_TRUE(result.ok());
+  return out;
+}
+
+TEST(Backlog, WhenFoldsFailForTooLong_AdmissionRefuses) {
+  const Status refused = ReserveAfterFailures(1, false);
+  OG_EXPECT_ERROR(refused, ErrorKind::kExhausted, "ingest.backpressure");
+  EXPECT_NE(refused.message().find("fold has failed for 7200 s"), std::string::npos);
+  OG_EXPECT_OK(ReserveAfterFailures(1, true));
+  OG_EXPECT_OK(ReserveAfterFailures(0, false));  // a failed fold of nothing holds nobody up
+}
+
 TEST(Backlog, WhenItIsStopped_AdmissionSaysThatTheProcessGoes) {
   Backlog backlog({});
   backlog.Stop();

@@ -38,6 +38,8 @@ struct IngestOptions {
   std::chrono::milliseconds wait_max{30'000};
   /// Backlog (acked, not folded) at which admission waits: bytes in the logs.
   size_t backlog_bytes_max = 4ull << 30;
+  /// How long folds may fail, while rows are pending, before admission waits too.
+  std::chrono::milliseconds backlog_age_max = std::chrono::hours(1);
   int64_t fold_rows = 500'000;               ///< a fold starts at so many pending rows
   size_t fold_bytes = 64u << 20;             ///< or at so many pending bytes in memory
   std::chrono::milliseconds fold_age{1000};  ///< or when the oldest pending row is so old
