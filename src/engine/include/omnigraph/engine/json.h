@@ -1,6 +1,5 @@
 /// \file
-/// The JSON shapes that the program's --json and the server's bodies share. Documented in
-/// docs/json.md.
+/// The JSON shapes that the program's --json and the server's bodies share: docs/http.md.
 #pragma once
 
 #include <boost/json/fwd.hpp>
