@@ -99,18 +99,22 @@ Status Cursor::Expect(char c, std::string_view what) {
   return Status::OK();
 }
 
+std::string Cursor::TakeWord() {
+  size_t size = 1;
+  while (IsWordChar(Peek(size))) {
+    ++size;
+  }
+  std::string word(text_.substr(at_, size));
+  Advance(size);
+  return word;
+}
+
 Result<std::string> Cursor::ReadTypeName(std::string_view what) {
   OG_RETURN_NOT_OK(SkipSpace());
   if (!IsUpper(Peek())) {
     return Unexpected(std::string(what) + " (an upper-case letter first)");
   }
-  size_t size = 1;
-  while (IsWordChar(Peek(size))) {
-    ++size;
-  }
-  std::string name(text_.substr(at_, size));
-  Advance(size);
-  return name;
+  return TakeWord();
 }
 
 Result<std::string> Cursor::ReadName(std::string_view what) {
@@ -118,13 +122,7 @@ Result<std::string> Cursor::ReadName(std::string_view what) {
   if (!IsLowerOrUnderscore(Peek())) {
     return Unexpected(std::string(what) + " (a lower-case letter first)");
   }
-  size_t size = 1;
-  while (IsWordChar(Peek(size))) {
-    ++size;
-  }
-  std::string name(text_.substr(at_, size));
-  Advance(size);
-  return name;
+  return TakeWord();
 }
 
 Result<uint64_t> Cursor::ReadUnsigned(std::string_view what) {

@@ -62,6 +62,9 @@ class Cursor {
   Result<std::string> ReadEnumMember();
 
  private:
+  /// The character here and the word characters behind it.
+  std::string TakeWord();
+
   std::string_view text_;
   size_t at_ = 0;
   int64_t line_ = 1;
