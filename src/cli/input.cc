@@ -1,6 +1,7 @@
 #include "input.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,13 +71,16 @@ Status Input::OpenNext() {
     descriptor_ = STDIN_FILENO;
     return Status::OK();
   }
+  // O_NONBLOCK: a FIFO is not to wait for its writer within open(), where nothing could stop it.
   // rule-allow(ban): the user's own input files are not objects of a store.
-  descriptor_ = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0 && errno == EINTR) {  // a FIFO waits here for its writer
-    --next_;
-    return Status::OK();
-  }
+  descriptor_ = ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   return descriptor_ < 0 ? OpenError(name, errno) : Status::OK();
+}
+
+/// Wait for something to read, an end, or Ctrl-C.
+void Input::WaitForInput() const {
+  pollfd waits[2] = {{descriptor_, POLLIN, 0}, {InterruptDescriptor(), POLLIN, 0}};
+  (void)::poll(waits, 2, -1);  // what went wrong the read tells
 }
 
 Result<size_t> Input::Read(char* data, size_t size) {
@@ -89,6 +93,9 @@ Result<size_t> Input::Read(char* data, size_t size) {
         return size_t{0};
       }
       OG_RETURN_NOT_OK(OpenNext());
+    }
+    WaitForInput();
+    if (interrupted.load()) {
       continue;
     }
     const ssize_t got = ::read(descriptor_, data, size);
@@ -97,7 +104,7 @@ Result<size_t> Input::Read(char* data, size_t size) {
       return static_cast<size_t>(got);
     }
     if (got < 0) {
-      if (errno == EINTR) {
+      if (errno == EINTR || errno == EAGAIN) {
         continue;
       }
       return OpenError(name(), errno);

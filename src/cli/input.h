@@ -34,6 +34,7 @@ class Input : public write::ByteSource {
 
  private:
   Status OpenNext();
+  void WaitForInput() const;
 
   std::vector<std::string> names_;
   size_t next_ = 0;

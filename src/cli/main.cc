@@ -1,5 +1,8 @@
 // The `omnigraph` program: declares its commands, runs one, turns its status into an exit code.
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -14,21 +17,31 @@ std::atomic<bool> interrupted{false};
 
 namespace {
 
+int interrupt_pipe[2] = {-1, -1};
+
 extern "C" void OnInterrupt(int) {
   // The second Ctrl-C ends the program at once, as people expect.
   if (interrupted.exchange(true)) {
     std::_Exit(130);
   }
+  (void)!::write(interrupt_pipe[1], "", 1);
 }
 
 }  // namespace
 
 void HandleInterrupts() {
+  if (::pipe2(interrupt_pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
+    return;  // no descriptor left: a signal ends the program at once
+  }
   struct sigaction action = {};
   action.sa_handler = OnInterrupt;
-  // No SA_RESTART: a read that waits for the next line must come back.
+  action.sa_flags = SA_RESTART;  // who waits for input waits for the pipe too
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+}
+
+int InterruptDescriptor() {
+  return interrupt_pipe[0];
 }
 
 }  // namespace omnigraph::cli

@@ -23,6 +23,9 @@ extern std::atomic<bool> interrupted;
 /// For commands that have something to settle and to tell; without it a signal ends the program at
 /// once.
 void HandleInterrupts();
+/// Readable once `interrupted` is set, so that nobody waits past it, whichever thread the signal
+/// came to; -1 before HandleInterrupts().
+int InterruptDescriptor();
 
 /// Thread-compatible.
 class Target {

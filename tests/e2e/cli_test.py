@@ -100,8 +100,9 @@ class Story(Case):
                  "schema", "table", "version", "First steps", "Exit codes"],
             "init": ["create a graph", "URI", "--schema"],
             "load": ["one commit", "URI", "--data", "--mode", "append", "merge", "overwrite"],
-            "ingest": ["FILE", "--stream", "--no-fold", "--stop-on-error", "fold", "status", "rejects", "Ctrl-C", "Example"],
+            "ingest": ["FILE", "--stream", "--no-fold", "--stop-on-error", "fold", "status", "rejects", "repair", "Ctrl-C", "Example"],
             "ingest fold": ["one commit"],
+            "ingest repair": ["--type", "--accept-loss", "copy"],
             "ingest status": ["acked", "visible", "rejected", "pending"],
             "ingest rejects": ["list"],
             "ingest rejects list": ["--by-reason", "--type", "--code", "--limit"],
@@ -436,10 +437,10 @@ class BadWorld(Case):
         return path.read_text() if path.exists() else ""
 
 
-def waits_in_open(pid):
-    """Whether the process's first thread waits within open()."""
+def waits_for_input(pid):
+    """Whether the process's first thread waits within poll()."""
     try:
-        return pathlib.Path(f"/proc/{pid}/syscall").read_text().split()[0] in ("2", "257", "56")
+        return pathlib.Path(f"/proc/{pid}/syscall").read_text().split()[0] in ("7", "271", "73")
     except OSError:
         return False
 
@@ -491,7 +492,7 @@ class Signals(Case):
         self.init()
         fifo = str(self.work / "rows.fifo")
         os.mkfifo(fifo)
-        code = self.interrupt("ingest", "--stream", fifo, "--store", self.graph, when=lambda process: waits_in_open(process.pid))
+        code = self.interrupt("ingest", "--stream", fifo, "--store", self.graph, when=lambda process: waits_for_input(process.pid))
         self.assertEqual(code, 130)
 
     def test_after_kill_9_the_next_process_claims_at_once_and_nothing_acked_is_lost(self):
