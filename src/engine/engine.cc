@@ -29,6 +29,9 @@ constexpr const char* kDefaultActor = "omnigraph";
 /// Text of an export that is handed on at a time.
 constexpr size_t kExportChunkBytes = size_t{256} << 10;
 
+/// Well below the grace of the sweep.
+constexpr std::chrono::hours kLongestLoad{20};
+
 /// An actor goes into text columns and JSON that others read.
 Status CheckActor(const std::string& actor) {
   arrow::util::InitializeUTF8();
@@ -144,6 +147,7 @@ Result<std::map<std::string, int64_t>> Engine::CountRejects() {
 
 Result<write::LoadReport> Engine::Load(write::ByteSource* source, write::LoadOptions options) {
   options.actor = impl_->options.actor;
+  options.publish_before = runtime::WallNow() + kLongestLoad;
   OG_ASSIGN_OR_RETURN(const graph::SnapshotRef snapshot, impl_->graph->Refresh());
   const bool streams = std::ranges::any_of(
       snapshot->tables, [](const auto& entry) { return entry.second.enrolled(); });

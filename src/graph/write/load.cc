@@ -34,8 +34,6 @@ constexpr size_t kReadBytes = 1u << 20;
 constexpr int64_t kBatchRows = 16384;
 constexpr int64_t kBatchBytes = 4 << 20;
 constexpr size_t kQueuedBatches = 4;
-/// The sweep takes files that nobody names when they are a day old (C6).
-constexpr std::chrono::hours kLongestLoad{20};
 
 /// A batch on its way to the second thread.
 struct Work {
@@ -223,10 +221,10 @@ class Loader {
   // --- the commit ---
 
   Status Commit() {
-    if (runtime::WallNow() - started_ > kLongestLoad) {
+    if (options_.publish_before.has_value() && runtime::WallNow() > *options_.publish_before) {
       return Exhausted("load.too_long",
-                       "the input took longer than 20 hours to read: its files could be swept as "
-                       "orphans; load it in parts");
+                       "the input took too long to read: its files could be swept as orphans; load "
+                       "it in parts");
     }
     OG_ASSIGN_OR_RETURN(graph::Proposal proposal, Propose(snapshot_));
     if (errors_.count() > 0) {
@@ -328,7 +326,6 @@ class Loader {
 
   graph::Graph& graph_;
   const LoadOptions& options_;
-  const std::chrono::microseconds started_ = runtime::WallNow();
   SpillSpace space_;
   ErrorList errors_;
   graph::SnapshotRef snapshot_;

@@ -593,6 +593,16 @@ TEST(Load, ChecksAgainWhenTheGraphMoved) {
   EXPECT_TRUE(refused.commit_id.empty());
 }
 
+// C6: its files are about to count as orphans.
+TEST(Load, WhenItTookTooLong_DoesNotPublish) {
+  World world;
+  TextSource source(R"({"type":"Person","data":{"slug":"ann"}})");
+  LoadOptions options;
+  options.publish_before = std::chrono::microseconds(0);
+  OG_EXPECT_ERROR(Load(&world.graph(), &source, options), ErrorKind::kExhausted, "load.too_long");
+  EXPECT_EQ(world.graph().snapshot()->FindTable(graph::TableKind::kNode, "Person")->rows, 0);
+}
+
 TEST(Load, ModesHaveNames) {
   OG_ASSERT_OK_AND_ASSIGN(const LoadMode mode, ParseLoadMode("merge"));
   EXPECT_EQ(mode, LoadMode::kMerge);

@@ -2,9 +2,11 @@
 /// Bulk load: one input, one commit, all or nothing.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +83,9 @@ struct LoadOptions {
   size_t max_line_bytes = kMaxLineBytes;
   /// Memory for hashes of keys; above it they spill into the store. More: fewer runs to merge.
   size_t key_bytes_max = size_t{96} << 20;
+  /// Wall time after which it does not publish (`load.too_long`): the sweep takes files that nobody
+  /// names when they are a day old (C6).
+  std::optional<std::chrono::microseconds> publish_before;
   /// Called now and then on the calling thread.
   std::function<void(const LoadProgress&)> progress;
 };
@@ -96,7 +101,8 @@ Result<LoadMode> ParseLoadMode(std::string_view name);
 ///
 /// Owner:   `graph` outlives the call.
 /// Threads: reads and parses on the calling thread, encodes and puts on one of its own.
-/// Errors:  kConflict (`commit.conflict`: the schema changed meanwhile), any of `input`, of the
+/// Errors:  kConflict (`commit.conflict`: the schema changed meanwhile), kExhausted
+///          (`load.too_long`), any of `input`, of the
 ///          graph and of the store; with effect_unknown() when the commit could not be settled.
 /// Cost:    memory bounded whatever the input (about 400 MiB at most); the hashes of all keys,
 ///          48 bytes each, are in memory up to `key_bytes_max` and then in the store. Scans the
