@@ -217,7 +217,10 @@ Result<FoldReport> IngestCore::FoldOnce() {
   const Turn turn(folds_);
   Result<FoldReport> report = FoldInTurn();
   Note(report);
-  backlog_.NoteFold(report.ok());
+  if (failing_ || !report.ok()) {
+    backlog_.NoteFold(report.ok());
+    failing_ = !report.ok();
+  }
   if (options_.fold_in_background && report.ok() && !report->commit_id.empty()) {
     sweep_.AfterFold();
   }

@@ -69,6 +69,7 @@ class IngestCore {
   Folder folder_;
   Status unpromoted_;  ///< why the last fold's tables are not promoted; with `folds_`
 
+  bool failing_ = false;   ///< the last fold failed; with `folds_`
   BackgroundSweep sweep_;  ///< with `folds_`
 
   mutable runtime::Mutex mutex_;
