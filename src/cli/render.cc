@@ -168,12 +168,17 @@ std::string RenderIngest(const json::object& outcome) {
     text += CountRow("unknown", Int(outcome, "unknown"),
                      "the store did not say whether they are in the log");
   }
-  text += CountRow("visible", Int(outcome, "visible"), {});
+  // A server leaves out what it cannot tell of one stream among several.
+  if (outcome.contains("visible")) {
+    text += CountRow("visible", Int(outcome, "visible"), {});
+  }
   if (Int(outcome, "superseded") > 0) {
     text += CountRow("superseded", Int(outcome, "superseded"), "a later row of the same key won");
   }
-  const json::object& rejected = Object(outcome, "rejected_by_code");
-  text += CountRow("rejected", Sum(rejected), CountsLine(rejected));
+  if (outcome.contains("rejected_by_code")) {
+    const json::object& rejected = Object(outcome, "rejected_by_code");
+    text += CountRow("rejected", Sum(rejected), CountsLine(rejected));
+  }
   text += CountRow("pending", Int(outcome, "pending"), {});
   std::string commits;
   const json::value* ids = outcome.if_contains("commit_ids");

@@ -15,10 +15,6 @@
 namespace omnigraph::runtime::internal {
 namespace {
 
-/// What one scheduling point costs in virtual time, so that a loop that only looks at the clock
-/// ends.
-constexpr Duration kStepTime = std::chrono::nanoseconds(200);
-
 // How much a killed thread may still do before it is parked: plain points count 1, exceptions
 // caught and waits more.
 constexpr uint64_t kKilledPointsMax = 1'000'000;
@@ -149,7 +145,7 @@ void Scheduler::YieldByChance() {
 
 void Scheduler::Step() {
   ++steps;
-  now += kStepTime;
+  now += options.step_time;
   if (steps > options.steps_max) {
     BreakOff("no progress: " + std::to_string(steps) + " scheduling points");
   } else if (now > options.time_max) {

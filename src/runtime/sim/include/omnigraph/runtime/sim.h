@@ -42,6 +42,9 @@ struct SimOptions {
   /// Chance, at each fail point that a process other than the test's own reaches, that the process
   /// dies there.
   double kill_at_fail_point = 0;
+  /// What one scheduling point costs in virtual time, so that a loop that only looks at the clock
+  /// ends. 0: time moves only by sleeps and waits, whatever the code does between them.
+  Duration step_time = std::chrono::nanoseconds(200);
   /// A run with more scheduling points than this makes no progress, and ends with a problem.
   uint64_t steps_max = 200'000'000;
   /// The same in virtual time: a heartbeat must not hide that everybody else waits for ever.
