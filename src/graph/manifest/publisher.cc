@@ -109,8 +109,7 @@ Status ConflictOf(const Moved& moved) {
 class Publication {
  public:
   Publication(Graph* graph, HistoryWriter* history, Proposal proposal)
-      : graph_(*graph),
-        impl_(GraphAccess::Of(*graph)),
+      : impl_(GraphAccess::Of(*graph)),
         history_(*history),
         proposal_(std::move(proposal)) {}
 
@@ -131,7 +130,6 @@ class Publication {
                     std::shared_ptr<const lance::Table> put);
   Receipt MakeReceipt(const Head& head) const;
 
-  Graph& graph_;
   Graph::Impl& impl_;
   HistoryWriter& history_;
   Proposal proposal_;
