@@ -136,6 +136,11 @@ Status WithUnknownEffect(const Status& status) {
   return Rebuild(status, status.message(), detail != nullptr ? detail->place() : Place{}, true);
 }
 
+Status WithKnownEffect(const Status& status) {
+  const ErrorDetail* detail = GetErrorDetail(status);
+  return Rebuild(status, status.message(), detail != nullptr ? detail->place() : Place{}, false);
+}
+
 Status WithPlace(const Status& status, const Place& place) {
   const ErrorDetail* detail = GetErrorDetail(status);
   Place merged = detail != nullptr ? detail->place() : Place{};

@@ -1,5 +1,6 @@
 #include "omnigraph/store/object_store.h"
 
+#include <cstring>
 #include <utility>
 
 #include "temporary_name.h"
@@ -84,6 +85,19 @@ uint64_t SizeOf(const Bytes& bytes) {
     size += static_cast<uint64_t>(part->size());
   }
   return size;
+}
+
+bool SameBytes(const Bytes& parts, const arrow::Buffer& object) {
+  int64_t at = 0;
+  for (const std::shared_ptr<arrow::Buffer>& part : parts) {
+    const bool fits = part->size() <= object.size() - at;
+    if (!fits || (part->size() > 0 && std::memcmp(part->data(), object.data() + at,
+                                                  static_cast<size_t>(part->size())) != 0)) {
+      return false;
+    }
+    at += part->size();
+  }
+  return at == object.size();
 }
 
 }  // namespace omnigraph::store

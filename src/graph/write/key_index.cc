@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "omnigraph/graph/manifest/snapshot.h"
+#include "omnigraph/lance/table/unpublished.h"
 #include "omnigraph/runtime/ids.h"
 #include "omnigraph/store/object_store.h"
 
@@ -73,8 +74,7 @@ Result<std::vector<std::string>> SpillSpace::PutRun(const std::vector<KeyRecord>
     const auto bytes =
         std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(records.data() + at),
                                         static_cast<int64_t>(count * sizeof(KeyRecord)));
-    OG_RETURN_NOT_OK_CTX(store_->PutIfAbsent(path, {bytes}, store::PutStrength::kOrdered),
-                         "spill keys of a load");
+    OG_RETURN_NOT_OK_CTX(lance::PutUnpublished(*store_, path, {bytes}), "spill keys of a load");
     objects.push_back(path);
     objects_.push_back(path);
   }

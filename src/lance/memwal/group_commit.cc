@@ -17,10 +17,7 @@ int64_t RowsOf(const std::vector<EntryRun>& runs) {
 // What rows are told that no put was tried for, because the one before them retired the writer for
 // `why`: their effect is known.
 Status NeverPut(const Status& why) {
-  const ErrorDetail* detail = GetErrorDetail(why);
-  const std::string message = "append to the log: its writer retired before: " + why.message();
-  return detail == nullptr ? Unavailable("memwal.retired", message)
-                           : MakeError(detail->kind(), detail->code(), message, detail->place());
+  return WithContext(WithKnownEffect(why), "append to the log: its writer retired before");
 }
 
 bool SameSchema(const AppendRequest& a, const AppendRequest& b) {
@@ -61,7 +58,7 @@ Status GroupCommit::Enqueue(AppendRequest request, Waiter* waiter, bool* got_tur
   const int64_t rows = request.batch->num_rows();
   for (const EntryRun& run : request.runs) {
     if (!arrow::util::ValidateUTF8(run.actor) || !arrow::util::ValidateUTF8(run.producer)) {
-      return Invalid("memwal.mark", "append to the log: its actor or producer is not UTF-8");
+      return Invalid("memwal.batch", "append to the log: its actor or producer is not UTF-8");
     }
   }
   if (rows < 1 || rows > options_.entry_rows_max ||

@@ -1,7 +1,6 @@
 #include "settle.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "omnigraph/runtime/clock.h"
 
@@ -20,18 +19,6 @@ bool IsFinal(const Status& status) {
 }
 
 }  // namespace
-
-bool SameBytes(const store::Bytes& parts, const arrow::Buffer& bytes) {
-  int64_t at = 0;
-  for (const std::shared_ptr<arrow::Buffer>& part : parts) {
-    if (part->size() > bytes.size() - at ||
-        std::memcmp(part->data(), bytes.data() + at, static_cast<size_t>(part->size())) != 0) {
-      return false;
-    }
-    at += part->size();
-  }
-  return at == bytes.size();
-}
 
 Result<SettledPut> PutSettled(store::ObjectStore& store, const std::string& path,
                               const store::Bytes& bytes, store::PutStrength strength,
@@ -57,7 +44,7 @@ Result<SettledPut> PutSettled(store::ObjectStore& store, const std::string& path
     last = put;
     const Result<std::shared_ptr<arrow::Buffer>> stands = store.Get(path);
     if (stands.ok()) {
-      const bool ours = SameBytes(bytes, **stands);
+      const bool ours = store::SameBytes(bytes, **stands);
       return SettledPut{.ours = ours, .other = ours ? nullptr : *stands, .doubtful = unanswered};
     }
     if (!IsNotFound(stands.status())) {

@@ -22,9 +22,6 @@ struct SettledPut {
   bool doubtful = false;
 };
 
-/// True if the scatter list and the buffer hold the same bytes.
-bool SameBytes(const store::Bytes& parts, const arrow::Buffer& bytes);
-
 /// Put if absent, then read until it is known what stands there. The same bytes are put again where
 /// nothing does.
 ///

@@ -89,6 +89,8 @@ Status MakeError(ErrorKind kind, std::string_view code, std::string message, Pla
 
 /// The same error, marked as one whose effect cannot be known.
 Status WithUnknownEffect(const Status& status);
+/// The same error, marked as one that surely had no effect.
+Status WithKnownEffect(const Status& status);
 /// The same error with its place filled in where it was empty.
 Status WithPlace(const Status& status, const Place& place);
 /// The same error (kind, code, place) with `context: ` before its message. Use once per layer.

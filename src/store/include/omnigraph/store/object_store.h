@@ -123,8 +123,11 @@ class ObjectStore {
 
   /// Make an object durable whoever put it: what reads back may be an unfinished or failed put that
   /// a power cut still takes away (P5). Its bytes and its name stay; a store that shows only what
-  /// is durable does nothing. Errors: kNotFound, also when it is deleted meanwhile (it never comes
-  /// back); as Put. Cost:   locally one read and one put.
+  /// is durable does nothing. REQUIRES: nobody puts other bytes in its place meanwhile.
+  ///
+  /// Errors: kNotFound, also when it is deleted meanwhile (it never comes back); as Put.
+  ///
+  /// Cost: locally one read and one put.
   virtual Status MakeDurable(std::string_view path) = 0;
 
   /// List the objects whose names begin with `prefix` (any string: "a/b" finds "a/b", "a/bc" and
@@ -145,6 +148,9 @@ Bytes BytesOf(std::string text);
 
 /// Sum of the sizes of the parts.
 uint64_t SizeOf(const Bytes& bytes);
+
+/// True if the parts one after the other are the bytes of `object`.
+bool SameBytes(const Bytes& parts, const arrow::Buffer& object);
 
 /// Check a name: what ObjectStore says about names, and none of our hidden temporaries.
 /// Errors: kInvalid `store.bad_path`.
