@@ -158,25 +158,25 @@ void SimulatedState::Remove(const SimNodePtr& folder, const std::string& name) {
 
 void SimulatedState::Move(const SimNodePtr& folder, const std::string& from,
                           const std::string& to) {
-  NameChange change;
-  change.kind = NameChange::Kind::kMove;
-  change.folder = folder;
-  change.name = from;
-  change.to = to;
-  change.node = Names(*folder).at(from);
-  change.node_synced = LinksSynced(*change.node);
-  Log(std::move(change));
+  PassName(NameChange::Kind::kMove, folder, from, to);
 }
 
 void SimulatedState::Exchange(const SimNodePtr& folder, const std::string& from,
                               const std::string& to) {
+  PassName(NameChange::Kind::kExchange, folder, from, to);
+}
+
+void SimulatedState::PassName(NameChange::Kind kind, const SimNodePtr& folder,
+                              const std::string& from, const std::string& to) {
+  const std::map<std::string, SimNodePtr>& names = Names(*folder);
+  const auto before = names.find(to);
   NameChange change;
-  change.kind = NameChange::Kind::kExchange;
+  change.kind = kind;
   change.folder = folder;
   change.name = from;
   change.to = to;
-  change.node = Names(*folder).at(from);
-  change.other = Names(*folder).at(to);
+  change.node = names.at(from);
+  change.other = before == names.end() ? nullptr : before->second;
   change.node_synced = LinksSynced(*change.node);
   Log(std::move(change));
 }

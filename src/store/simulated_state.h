@@ -52,7 +52,7 @@ struct NameChange {
   std::string name;
   std::string to;  ///< kMove, kExchange
   SimNodePtr node;
-  SimNodePtr other;  ///< kExchange: what `to` named
+  SimNodePtr other;  ///< kMove, kExchange: what `to` named
   /// Without a journal both parts must be synced: the entry by the folder, the link count by the
   /// file.
   bool entry_synced = false;
@@ -114,6 +114,9 @@ class SimulatedState {
     std::vector<CrashFile> files;
   };
 
+  /// kMove or kExchange: the file at `from` becomes that of `to`.
+  void PassName(NameChange::Kind kind, const SimNodePtr& folder, const std::string& from,
+                const std::string& to);
   void Log(NameChange change);
   /// True when every name that the file ever got has its link count on the medium.
   bool LinksSynced(const SimNode& file) const;

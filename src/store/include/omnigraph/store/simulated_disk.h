@@ -65,8 +65,8 @@ class SimulatedDisk : public Disk {
   /// What a reader sees now (no power cut).
   DiskImage Image() const;
   /// Call `hook` after each step that changes or syncs something (`write`, `writeback`,
-  /// `sync_data`, `sync_file`, `sync_folder`, `link`, `rename`, `unlink`, `make_folder`, `create`),
-  /// from the caller's thread, no lock held.
+  /// `sync_data`, `sync_file`, `sync_folder`, `link`, `rename`, `exchange`, `unlink`,
+  /// `make_folder`, `create`), from the caller's thread, no lock held.
   void SetStepHook(std::function<void(std::string_view step)> hook);
   /// The n-th sync of any kind from now (1 = the next) fails, and marks its dirty pages clean as
   /// kernels do.
