@@ -131,7 +131,7 @@ Status Run(const TableLocation& location, const std::string& command, const Argu
         .status();
   }
   OG_ASSIGN_OR_RETURN(const TablePtr table,
-                      Table::Open(location, {.look = Look::kWriter, .owner = true}));
+                      Table::Open(location, {.look = Look::kWriter, .passes_guard = true}));
   if (command == "look") {
     return PrintFound(*table, rest);
   }

@@ -282,7 +282,7 @@ Status Run(const TableLocation& location, const std::string& command, const Argu
     return Create(location, rest);
   }
   const auto at = [&](size_t i) { return std::stoll(rest.at(i)); };
-  OpenOptions options{.look = Look::kWriter, .owner = true};
+  OpenOptions options{.look = Look::kWriter, .passes_guard = true};
   if (command == "rows" && !rest.empty()) {
     options.version = std::stoull(rest[0]);
   }

@@ -137,7 +137,7 @@ Result<Head> Graph::Impl::HeadFrom(lance::StoredManifest newest) {
     snapshot.foreign_version = newest.manifest.version;
   }
   lance::OpenOptions open;
-  open.owner = true;
+  open.passes_guard = true;
   open.share_with = CurrentHead().manifest;
   Head out;
   OG_ASSIGN_OR_RETURN(out.manifest,
@@ -256,7 +256,7 @@ Result<std::shared_ptr<const lance::Table>> Graph::OpenTable(const TableState& t
     return found;
   }
   open.version = table.version;
-  open.owner = true;
+  open.passes_guard = true;
   Result<std::shared_ptr<const lance::Table>> opened = lance::Table::Open(LocationOf(table), open);
   if (!opened.ok()) {
     return NamesMissing(opened.status(),
@@ -281,7 +281,7 @@ Result<std::shared_ptr<const lance::Table>> Graph::OpenManifest(const Snapshot& 
   }
   lance::OpenOptions open;
   open.version = snapshot.sequence;
-  open.owner = true;
+  open.passes_guard = true;
   open.share_with = head.manifest;
   return lance::Table::Open(impl_->manifest_location, open);
 }

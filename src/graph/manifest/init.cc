@@ -79,7 +79,7 @@ Result<std::shared_ptr<const lance::Table>> CreateOrOpen(
     return made;
   }
   OG_ASSIGN_OR_RETURN(std::shared_ptr<const lance::Table> left,
-                      lance::Table::Open(location, {.version = 1, .owner = true}));
+                      lance::Table::Open(location, {.version = 1, .passes_guard = true}));
   OG_RETURN_NOT_OK(location.store->MakeDurable(left->stored().object));  // P5
   return left;
 }

@@ -24,13 +24,13 @@ Result<TableRef> LatestOrdinary(Graph::Impl& impl, const lance::TableLocation& l
     known = found == impl.ordinary.end() ? nullptr : found->second;
   }
   if (known == nullptr) {
-    return lance::Table::Open(location, {.look = lance::Look::kWriter, .owner = true});
+    return lance::Table::Open(location, {.look = lance::Look::kWriter, .passes_guard = true});
   }
   OG_ASSIGN_OR_RETURN(lance::StoredManifest newest, lance::WalkFrom(location, known->stored()));
   if (newest.manifest.version == known->version()) {
     return known;
   }
-  return lance::Table::FromManifest(location, std::move(newest), {.owner = true});
+  return lance::Table::FromManifest(location, std::move(newest), {.passes_guard = true});
 }
 
 void Remember(Graph::Impl& impl, const TableRef& ordinary) {
@@ -84,7 +84,7 @@ Result<std::vector<ForeignVersion>> FindForeignVersions(Graph& graph, const Snap
   std::vector<ForeignVersion> found;
   for (const auto& [id, state] : snapshot.tables) {
     OG_ASSIGN_OR_RETURN(const TableRef newest,
-                        lance::Table::Open(graph.LocationOf(state), {.owner = true}));
+                        lance::Table::Open(graph.LocationOf(state), {.passes_guard = true}));
     OG_ASSIGN_OR_RETURN(const bool own, lance::IsOwnVersion(*newest));
     if (!own) {
       found.push_back({id, state.name, newest->version()});

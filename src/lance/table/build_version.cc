@@ -54,7 +54,7 @@ Status CheckAdded(const Table& base, const Change& change) {
 
 Status CheckChange(const Table& base, const Change& change) {
   OG_RETURN_NOT_OK(
-      CheckWriterFlags(base.manifest().writer_flags, base.owner(), base.stored().object));
+      CheckWriterFlags(base.manifest().writer_flags, base.passes_guard(), base.stored().object));
   OG_RETURN_NOT_OK(CheckAdded(base, change));
   if (!StrictlyAscending(change.deleted_addresses) ||
       !StrictlyAscending(change.removed_fragments)) {
@@ -323,7 +323,7 @@ Result<BuiltVersion> FinishBuild(const std::shared_ptr<const Table>& base, Manif
   BuiltVersion built;
   built.location = base->location();
   built.base = base;
-  built.owner = base->owner();
+  built.passes_guard = base->passes_guard();
   built.naming = naming;
   built.transaction_uuid = runtime::NewUuid().ToString();
   transaction.uuid = built.transaction_uuid;

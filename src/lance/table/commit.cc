@@ -24,7 +24,7 @@ Result<std::shared_ptr<const Table>> OpenBuilt(const BuiltVersion& built) {
   StoredManifest stored{built.manifest, built.naming, built.object,
                         arrow::Buffer::FromString(built.bytes)};
   return Table::FromManifest(built.location, std::move(stored),
-                             {.owner = built.owner, .share_with = built.base});
+                             {.passes_guard = built.passes_guard, .share_with = built.base});
 }
 
 }  // namespace

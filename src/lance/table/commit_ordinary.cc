@@ -110,7 +110,7 @@ Status CheckCounts(const Table& latest, const BuiltVersion& ours) {
 Result<std::shared_ptr<const Table>> OpenLatest(const Table& base, StoredManifest stored,
                                                 const std::shared_ptr<const Table>& share) {
   return Table::FromManifest(base.location(), std::move(stored),
-                             {.owner = base.owner(), .share_with = share});
+                             {.passes_guard = base.passes_guard(), .share_with = share});
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ Result<std::shared_ptr<const Table>> MakeNothing(const TableLocation& location, 
   StoredManifest stored;
   stored.manifest = std::move(manifest);
   stored.object = location.path;
-  return Table::FromManifest(location, std::move(stored), {.owner = options.guarded});
+  return Table::FromManifest(location, std::move(stored), {.passes_guard = options.guarded});
 }
 
 Transaction CreationOf(const Manifest& manifest) {

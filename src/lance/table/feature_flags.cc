@@ -36,9 +36,9 @@ Status CheckReaderFlags(uint64_t reader_flags, std::string_view object) {
                      {.object = std::string(object)});
 }
 
-Status CheckWriterFlags(uint64_t writer_flags, bool owner, std::string_view object) {
+Status CheckWriterFlags(uint64_t writer_flags, bool passes_guard, std::string_view object) {
   uint64_t unknown = writer_flags & ~kWritable;
-  if ((unknown & kFlagGraphGuard) != 0 && owner) {
+  if ((unknown & kFlagGraphGuard) != 0 && passes_guard) {
     unknown &= ~kFlagGraphGuard;
   }
   if (unknown == 0) {

@@ -116,8 +116,8 @@ Result<std::shared_ptr<const Table>> Promote(const std::shared_ptr<const Table>&
   if (head->version() == latest->version() || promoted == head->version()) {
     return latest;
   }
-  OG_RETURN_NOT_OK(
-      CheckWriterFlags(latest->manifest().writer_flags, latest->owner(), latest->stored().object));
+  OG_RETURN_NOT_OK(CheckWriterFlags(latest->manifest().writer_flags, latest->passes_guard(),
+                                    latest->stored().object));
   Manifest next = head->manifest();
   next.version = latest->version() + 1;
   next.next_row_id = std::max(next.next_row_id, latest->manifest().next_row_id);

@@ -30,11 +30,11 @@ Status CheckFileVersion(const StoredManifest& stored) {
 
 }  // namespace
 
-Table::Table(TableLocation location, StoredManifest stored, bool owner,
+Table::Table(TableLocation location, StoredManifest stored, bool passes_guard,
              std::shared_ptr<TableCache> cache)
     : location_(std::move(location)),
       stored_(std::move(stored)),
-      owner_(owner),
+      passes_guard_(passes_guard),
       cache_(std::move(cache)) {}
 
 Table::~Table() = default;
@@ -54,7 +54,7 @@ Result<std::shared_ptr<const Table>> Table::FromManifest(TableLocation location,
   OG_RETURN_NOT_OK(CheckFileVersion(stored));
   auto cache = options.share_with ? options.share_with->cache_ : std::make_shared<TableCache>();
   std::shared_ptr<Table> table(
-      new Table(std::move(location), std::move(stored), options.owner, std::move(cache)));
+      new Table(std::move(location), std::move(stored), options.passes_guard, std::move(cache)));
   auto arrow_schema = table->lance_schema()->ToArrow();
   if (!arrow_schema.ok()) {
     return WithPlace(arrow_schema.status(), {.object = table->stored_.object});

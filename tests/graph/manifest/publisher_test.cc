@@ -277,7 +277,7 @@ TEST_F(PublisherTest, WhenAnOutsiderMovedATable_PromotionGoesOverIt) {  // C7
   OG_ASSERT_OK(graph_->publisher().Publish(proposal));
   const TableState* state = graph_->snapshot()->FindTable(TableKind::kNode, "Person");
   OG_ASSERT_OK_AND_ASSIGN(const auto ordinary,
-                          lance::Table::Open(graph_->LocationOf(*state), {.owner = true}));
+                          lance::Table::Open(graph_->LocationOf(*state), {.passes_guard = true}));
   lance::Change outside;
   outside.deleted_addresses = {lance::MakeRowAddress(ordinary->manifest().fragments[0].id, 0)};
   OG_ASSERT_OK(lance::CommitOrdinary(ordinary, outside));

@@ -31,7 +31,7 @@ class Promotion : public ::testing::Test {
   }
 
   Result<TablePtr> Latest() {
-    return Table::Open(location_, {.look = Look::kWriter, .owner = true});
+    return Table::Open(location_, {.look = Look::kWriter, .passes_guard = true});
   }
 
   TableLocation location_ = InMemory();
@@ -122,7 +122,7 @@ TEST_F(Promotion, OverAVersionWhoseTransactionCannotBeRead_Fails) {
 
   const auto faulty = std::make_shared<store::FaultyStore>(location_.store, store::FaultPlan{});
   OG_ASSERT_OK_AND_ASSIGN(
-      latest, Table::Open({faulty, location_.path}, {.look = Look::kWriter, .owner = true}));
+      latest, Table::Open({faulty, location_.path}, {.look = Look::kWriter, .passes_guard = true}));
   faulty->Arm({.op = store::StoreOp::kGet,
                .fault = store::StoreFault::kFailBefore,
                .path_contains = "_transactions/"});
@@ -146,7 +146,7 @@ TEST_F(Promotion, LostAnswer_IsSettledByReading) {
     const auto faulty = std::make_shared<store::FaultyStore>(location_.store, store::FaultPlan{});
     const TableLocation through{faulty, location_.path};
     OG_ASSERT_OK_AND_ASSIGN(const TablePtr latest,
-                            Table::Open(through, {.look = Look::kWriter, .owner = true}));
+                            Table::Open(through, {.look = Look::kWriter, .passes_guard = true}));
     OG_ASSERT_OK_AND_ASSIGN(const TablePtr head,
                             CommitDetached(latest, {.table_metadata = {{"f", "x"}}}));
     faulty->Arm(

@@ -67,7 +67,7 @@ TEST(Table, Guarded_StrangersReadButDoNotWrite) {
   EXPECT_EQ(Numbers(*stranger), Range(0, 3));
   OG_EXPECT_ERROR(CommitOrdinary(stranger, DeleteChange({0})), ErrorKind::kUnsupported,
                   "table.guarded");
-  OG_ASSERT_OK_AND_ASSIGN(const TablePtr owner, Table::Open(location, {.owner = true}));
+  OG_ASSERT_OK_AND_ASSIGN(const TablePtr owner, Table::Open(location, {.passes_guard = true}));
   OG_ASSERT_OK_AND_ASSIGN(const TablePtr after, CommitOrdinary(owner, DeleteChange({0})));
   EXPECT_NE(after->manifest().writer_flags & kFlagGraphGuard, 0u);
 }

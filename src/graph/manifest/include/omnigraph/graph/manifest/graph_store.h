@@ -73,8 +73,8 @@ class Graph {
 
   /// Where a table lives.
   lance::TableLocation LocationOf(const TableState& table) const;
-  /// A table as a snapshot names it, opened as its owner; recently used ones are kept, and share
-  /// file readers with older versions of the same table.
+  /// A table as a snapshot names it, opened to pass its guard; recently used ones are kept, and
+  /// share file readers with older versions of the same table.
   ///
   /// Errors: kCorruption (`table.missing`) when the named version is gone; any of the store.
   Result<std::shared_ptr<const lance::Table>> OpenTable(const TableState& table);

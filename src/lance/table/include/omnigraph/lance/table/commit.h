@@ -51,7 +51,7 @@ struct BuiltVersion {
   std::string object;  ///< path of the manifest in the store
   std::string bytes;   ///< of the manifest file
   std::string transaction_uuid;
-  bool owner = false;
+  bool passes_guard = false;
   std::shared_ptr<const Table> base;
 };
 

@@ -30,8 +30,8 @@ Status CheckReaderFlags(uint64_t reader_flags, std::string_view object);
 
 /// Refuse to write a table whose writer word holds a bit that we do not keep.
 ///
-/// `owner` says that the caller owns the graph whose guard (bit 62) this is.
+/// `passes_guard` says that the caller owns the graph whose guard (bit 62) this is.
 /// Errors: kUnsupported (`table.unknown_writer_flags`, `table.guarded`).
-Status CheckWriterFlags(uint64_t writer_flags, bool owner, std::string_view object);
+Status CheckWriterFlags(uint64_t writer_flags, bool passes_guard, std::string_view object);
 
 }  // namespace omnigraph::lance

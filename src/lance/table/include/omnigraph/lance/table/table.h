@@ -35,7 +35,7 @@ struct OpenOptions {
   /// How to find the newest version; writers list (C5).
   Look look = Look::kReader;
   /// The caller owns the graph whose guard flag (bit 62) this table may carry: it may write.
-  bool owner = false;
+  bool passes_guard = false;
   /// Share file readers and deletion vectors with another version of the same table.
   std::shared_ptr<const Table> share_with;
 };
@@ -60,7 +60,7 @@ class Table : public std::enable_shared_from_this<Table> {
   const Manifest& manifest() const { return stored_.manifest; }
   const StoredManifest& stored() const { return stored_; }
   uint64_t version() const { return manifest().version; }
-  bool owner() const { return owner_; }
+  bool passes_guard() const { return passes_guard_; }
   const std::shared_ptr<arrow::Schema>& schema() const { return arrow_schema_; }
   const std::shared_ptr<const Schema>& lance_schema() const { return manifest().schema; }
   bool stable_row_ids() const { return manifest().stable_row_ids(); }
@@ -104,13 +104,13 @@ class Table : public std::enable_shared_from_this<Table> {
  private:
   class RowIdIndex;
 
-  Table(TableLocation location, StoredManifest stored, bool owner,
+  Table(TableLocation location, StoredManifest stored, bool passes_guard,
         std::shared_ptr<TableCache> cache);
   Result<std::shared_ptr<const RowIdIndex>> RowIds() const;
 
   TableLocation location_;
   StoredManifest stored_;
-  bool owner_;
+  bool passes_guard_;
   std::shared_ptr<TableCache> cache_;
   std::shared_ptr<arrow::Schema> arrow_schema_;
   mutable runtime::Mutex mutex_;
