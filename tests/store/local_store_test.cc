@@ -301,6 +301,17 @@ TEST(Errno, MapsToKindsACallerActsOn) {
   EXPECT_EQ(GetErrorDetail(ErrnoStatus(EIO, "read", "x"))->place().object, "x");
 }
 
+// A root below a link works like any other; what is above it is synced by its real path (P1).
+TEST(LocalStoreRoot, BehindALink_IsTheFolderItself) {
+  const testing::TempFolder folder;
+  std::filesystem::create_directories(folder.path() + "/real/deep");
+  std::filesystem::create_directory_symlink("real/deep", folder.path() + "/link");
+  OG_ASSERT_OK_AND_ASSIGN(const auto store, LocalStore::Open(folder.path() + "/link/s"));
+  OG_ASSERT_OK(PutNew(*store, "f/x", "x"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() + "/real/deep/s/f/x"));
+  EXPECT_EQ(ReadAll(*store, "f/x"), "x");
+}
+
 // What a process left that died within a put goes away with a later listing; a put that runs stays.
 TEST(LocalStoreHidden, OldLeftoversGo) {
   const testing::TempFolder folder;

@@ -246,8 +246,15 @@ class Claimant {
 
   Status MakeEntryDurable(uint64_t position) const {
     const Status durable = location_.store->MakeDurable(location_.EntryPath(position));
+    if (!IsNotFound(durable)) {
+      return durable;
+    }
     // Nobody collects above `replay_after` but a successor.
-    return IsNotFound(durable) ? Hole(position, position + 1) : durable;
+    return Corruption(kLogHoleCode,
+                      fmt::format("claim shard {}: position {}, the last of its log, is gone since "
+                                  "it was looked for",
+                                  location_.id.ToString(), position),
+                      location_.EntryPath(position));
   }
 
   Status Overtaken(uint64_t newest) const {

@@ -171,7 +171,10 @@ class EntryParser {
     OG_ASSIGN_OR_RETURN(entry_.mark, ParseEntryMark(*json, object_));
     int64_t marked = 0;
     for (const EntryRun& run : entry_.mark->runs) {
-      marked = std::min(marked, rows) + std::min(run.rows, rows + 1);  // at most 2 * rows + 1
+      if (run.rows > rows - marked) {
+        return Status::Invalid("its mark counts more than the ", rows, " rows of the batch");
+      }
+      marked += run.rows;
     }
     if (marked != rows) {
       return Status::Invalid("its mark counts ", marked, " rows, the batch has ", rows);

@@ -201,6 +201,21 @@ TEST(EntryBytes, EveryFlippedBodyBit_FailsTheChecksum) {
   EXPECT_GT(passed, 0);  // flips in names and padding of the metadata are not seen; that is known
 }
 
+// A crafted mark, whose checksum is right: its counts neither add up nor wrap around.
+TEST(EntryBytes, MarkThatCountsOtherRows_IsTorn) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  for (const std::vector<int64_t>& runs :
+       {std::vector<int64_t>{1}, {3}, {kMost, kMost}, {kMost, kMost, 4}, {1, kMost}}) {
+    EntryMark mark;
+    for (const int64_t rows : runs) {
+      mark.runs.push_back({.rows = rows, .actor = "a"});
+    }
+    EntryEncoder encoder(3);
+    const auto bytes = Join(encoder.Encode(*MakeRows("k", 2), mark).ValueOrDie());
+    OG_EXPECT_ERROR(ParseEntry(bytes, 9, "e"), ErrorKind::kCorruption, "memwal.entry_torn");
+  }
+}
+
 TEST(EntryBytes, Sentinel_RoundTrip) {
   OG_ASSERT_OK_AND_ASSIGN(
       const LogEntry entry,

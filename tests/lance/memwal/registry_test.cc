@@ -48,6 +48,14 @@ TEST(ProcessRegistry, Judge_FollowsTheHeartbeat) {
   EXPECT_EQ(*registry->Judge(Stranger("../peer")), OwnerState::kGone);
 }
 
+// A heartbeat may hold any bytes, none too: its silence starts at the first look like any other's.
+TEST(ProcessRegistry, AnEmptyHeartbeat_IsAliveAtFirstSight) {
+  auto store = std::make_shared<store::MemoryStore>();
+  const auto registry = MustStart(store);
+  OG_ASSERT_OK(store->Put("__processes/peer", store::BytesOf("")));
+  EXPECT_EQ(*registry->Judge(Stranger("peer")), OwnerState::kAlive);
+}
+
 TEST(ProcessRegistry, DeadProcessOfThisHost_IsGoneAtOnce) {
   auto store = std::make_shared<store::MemoryStore>();
   const auto registry = MustStart(store);

@@ -492,10 +492,10 @@ TEST_F(ShardTest, ExistsThatCannotBeRead_IsUnknown) {
 TEST_F(ShardTest, ActorThatIsNotUtf8_IsRefused) {
   const auto writer = MustClaim(location_);
   OG_EXPECT_ERROR(writer->AppendAndWait(Request(MakeRows("a", 1), "\xff")), ErrorKind::kInvalid,
-                  "memwal.mark");
+                  "memwal.batch");
   AppendRequest producer = Request("a");
   producer.runs[0].producer = "\xc3";
-  OG_EXPECT_ERROR(writer->Append(std::move(producer)), ErrorKind::kInvalid, "memwal.mark");
+  OG_EXPECT_ERROR(writer->Append(std::move(producer)), ErrorKind::kInvalid, "memwal.batch");
   EXPECT_EQ(MustAppend(writer.get(), "a").position, 2);
 }
 

@@ -98,5 +98,38 @@ TEST_P(UnsyncedTip, OwnerAboveAnUnsyncedSentinel_LosesNoAckedRow) {
   }
 }
 
+// Nothing is collected under a manifest that may not be durable: the move of `replay_after` failed
+// in a sync and reads back, so that the next move has nothing to do.
+TEST_P(UnsyncedTip, CollectionAfterAFailedMove_LeavesNoHole) {
+  int failed_and_stood = 0;
+  for (uint64_t nth = 1; nth <= 8; ++nth) {
+    for (uint64_t cut = 0; cut < kCuts; ++cut) {
+      auto disk =
+          std::make_shared<store::SimulatedDisk>(store::SimulatedDiskOptions{.model = GetParam()});
+      const ShardLocation location = Process(disk);
+      OG_ASSERT_OK_AND_ASSIGN(auto owner, ShardWriter::Claim(location, QuickClaim(), nullptr));
+      for (const char* id : {"a", "b", "c"}) {
+        OG_ASSERT_OK(owner->AppendAndWait(Request(id)));
+      }
+      const uint64_t published = owner->last_position();
+      disk->FailSync(nth);
+      const bool failed = !owner->AdvanceReplayAfter(published).ok();
+      disk->FailSync(0);
+      failed_and_stood += failed && location.store->Head(location.ManifestPath(2)).ok() ? 1 : 0;
+      OG_ASSERT_OK(owner->AdvanceReplayAfter(published));
+      OG_ASSERT_OK(owner->Collect(published));
+      OG_ASSERT_OK(owner->AppendAndWait(Request("d")));
+      disk->PowerCut(cut);
+      owner.reset();
+      ClaimOptions again = QuickClaim();
+      again.published = published;
+      const ShardLocation after = Process(disk);
+      OG_ASSERT_OK(ShardWriter::Claim(after, again, nullptr)) << "sync " << nth << " cut " << cut;
+      EXPECT_THAT(IdsInLog(after, published), ::testing::ElementsAre("d"));
+    }
+  }
+  EXPECT_GT(failed_and_stood, 0);
+}
+
 }  // namespace
 }  // namespace omnigraph::lance
