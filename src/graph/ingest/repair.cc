@@ -50,7 +50,7 @@ Result<LogRepair> RepairLog(Graph& graph, std::string_view type, bool accept_los
         return entry.second.name == type && entry.second.kind != TableKind::kRejects;
       });
   if (found == snapshot->tables.end() || !found->second.enrolled()) {
-    return NotFound("ingest.not_enrolled",
+    return NotFound("ingest.no_log",
                     fmt::format("`{}` has no log here: nothing was streamed to it", type));
   }
   const lance::ShardLocation location = ShardOf(graph, found->second);

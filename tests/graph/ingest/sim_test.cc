@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "ingest_world.h"
+#include "omnigraph/graph/ingest/repair.h"
 #include "omnigraph/runtime/clock.h"
 #include "omnigraph/store/faulty_store.h"
 #include "omnigraph/store/memory_store.h"
@@ -237,6 +238,29 @@ TEST(StreamSim, WhenAnswersAreLostToo_EveryAckedRowHasOneEnd) {
     const runtime::SimResult result = RunSeed(seed, true, seed % 3 != 0, seed % 2 == 0);
     EXPECT_TRUE(result.ok()) << result.problem;
   }
+}
+
+// S7, S9: a log is repaired only when nobody can own it any more; until then the answer names the
+// owner.
+TEST(StreamSim, RepairLog_WaitsForTheOwnerToBeGone) {
+  const runtime::SimResult result = runtime::RunSimulation({}, [](runtime::Simulator& sim) {
+    const auto memory = std::make_shared<store::MemoryStore>();
+    OG_ASSERT_OK(Graph::Init(memory, kSimSchema, "test"));
+    const auto owner = sim.StartProcess("owner", [&] {
+      Process process = testing::StartOn(memory);
+      process.Send(R"({"type":"City","data":{"name":"ulm"}})"
+                   "\n");
+      runtime::SleepFor(std::chrono::minutes(5));
+    });
+    runtime::SleepFor(std::chrono::seconds(5));
+    OG_ASSERT_OK_AND_ASSIGN(const auto graph, Graph::Open(memory));
+    OG_EXPECT_ERROR(RepairLog(*graph, "Person", true), ErrorKind::kInvalid, "memwal.not_torn");
+    OG_EXPECT_ERROR(RepairLog(*graph, "Nobody", true), ErrorKind::kNotFound, "ingest.no_log");
+    OG_EXPECT_ERROR(RepairLog(*graph, "City", true), ErrorKind::kFenced, "ingest.not_owner");
+    sim.Kill(owner);
+    OG_EXPECT_ERROR(RepairLog(*graph, "City", true), ErrorKind::kInvalid, "memwal.not_torn");
+  });
+  EXPECT_TRUE(result.ok()) << result.problem;
 }
 
 TEST(StreamSim, WhenASeedRunsTwice_TheRunsAreEqual) {

@@ -20,7 +20,7 @@ struct LogRepair {
 /// Replace the torn last entry in the log of `type`, after making sure that no living process owns
 /// the shard (which takes up to `takeover_after` where the owner's host is another).
 ///
-/// Errors: kNotFound (`ingest.not_enrolled`), kFenced (`ingest.not_owner`) while an owner lives,
+/// Errors: kNotFound (`ingest.no_log`), kFenced (`ingest.not_owner`) while an owner lives,
 ///         kInvalid (`memwal.not_torn`), kCorruption (`memwal.entry_torn`) where its rows may have
 ///         been acknowledged and `accept_loss` is false; any of the store.
 Result<LogRepair> RepairLog(Graph& graph, std::string_view type, bool accept_loss,
