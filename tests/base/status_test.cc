@@ -25,7 +25,11 @@ TEST(Status, ContextAndPlaceKeepTheDetail) {
   EXPECT_EQ(CodeOf(status), "commit.conflict");
   EXPECT_EQ(GetErrorDetail(status)->place().object, "__manifest.lance");
   EXPECT_EQ(status.message(), "publish: version 7 exists");
-  EXPECT_TRUE(GetErrorDetail(WithUnknownEffect(status))->effect_unknown());
+  const Status unknown = WithUnknownEffect(status);
+  EXPECT_TRUE(GetErrorDetail(unknown)->effect_unknown());
+  const Status known = WithKnownEffect(unknown);
+  EXPECT_FALSE(GetErrorDetail(known)->effect_unknown());
+  EXPECT_EQ(known.ToString(), status.ToString());
 }
 
 TEST(Status, BareArrowStatusMapsByItsCode) {

@@ -21,6 +21,16 @@ Status PutNew(ObjectStore& store, std::string_view path, std::string text) {
   return store.PutIfAbsent(path, BytesOf(std::move(text)), PutStrength::kOrdered);
 }
 
+TEST(SameBytes, ComparesThePartsAsOneObject) {
+  const auto whole = arrow::Buffer::FromString("abcdef");
+  const auto part = [](const char* text) { return arrow::Buffer::FromString(text); };
+  EXPECT_TRUE(SameBytes({part("abc"), part(""), part("def")}, *whole));
+  EXPECT_TRUE(SameBytes({}, *part("")));
+  EXPECT_FALSE(SameBytes({part("abc"), part("dex")}, *whole));
+  EXPECT_FALSE(SameBytes({part("abc")}, *whole));
+  EXPECT_FALSE(SameBytes({part("abcdef"), part("g")}, *whole));
+}
+
 TEST(CountingStore, CountsCallsBytesItemsAndFailures) {
   CountingStore store(std::make_shared<MemoryStore>());
   OG_ASSERT_OK(PutNew(store, "a", "12345"));
