@@ -109,9 +109,7 @@ Status ConflictOf(const Moved& moved) {
 class Publication {
  public:
   Publication(Graph* graph, HistoryWriter* history, Proposal proposal)
-      : impl_(GraphAccess::Of(*graph)),
-        history_(*history),
-        proposal_(std::move(proposal)) {}
+      : impl_(GraphAccess::Of(*graph)), history_(*history), proposal_(std::move(proposal)) {}
 
   Result<Receipt> Run();
   bool promote() const { return proposal_.promote; }
